@@ -94,13 +94,13 @@ function applySettings(used: Config, wanted: Config, dependencies: Dependencies)
 }
 
 /** Runs a change. Returns whether it succeeded; otherwise logs the error. */
-function tryChange(log: Dependencies["log"], what: string, change: () => unknown): boolean {
+function tryChange(log: Dependencies["log"], unchanged: string, change: () => unknown): boolean {
   try {
     change();
     return true;
   } catch (error) {
     const isOurs = error instanceof AppError;
-    log.error(`${what} as it was`, { cause: isOurs ? error.message : String(error) });
+    log.error(`${unchanged} as it was`, { cause: isOurs ? error.message : String(error) });
     return false;
   }
 }

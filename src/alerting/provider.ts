@@ -3,7 +3,7 @@ import { alertBounds } from "../core/limits.ts";
 import { type Fields, parseObject } from "../core/collections/objects.ts";
 import type { ChannelSettings, ReceiverType } from "./channels/kinds-schema.ts";
 import type { AccessTokens } from "../core/outgoing/access-tokens.ts";
-import type { Exchange, ExchangeContext, ShortAnswer } from "../core/outgoing/http/exchange.ts";
+import type { Exchange, ExchangeContext, ShortResponse } from "../core/outgoing/http/exchange.ts";
 import { formatStatus } from "../core/outgoing/http/response.ts";
 import { parseRetryAfterHeader } from "../core/outgoing/http/retry-after.ts";
 import type { Alert } from "./alert.ts";
@@ -146,7 +146,7 @@ type HttpProviderOptions<T extends ReceiverType> = {
     message: Message,
     now: number,
   ) => ProviderRequest | null | Promise<ProviderRequest>;
-  verdict?: (response: ShortAnswer) => Verdict;
+  verdict?: (response: ShortResponse) => Verdict;
 };
 
 /** Creates a provider that sends one HTTP request per message. */
@@ -172,7 +172,7 @@ export function createHttpProvider<T extends ReceiverType>({
 export async function sendProviderRequest(
   { url, method = "POST", headers = {}, body }: ProviderRequest,
   context: DeliveryContext,
-  verdict: (response: ShortAnswer) => Verdict = judgeStatus,
+  verdict: (response: ShortResponse) => Verdict = judgeStatus,
 ): Promise<Verdict> {
   const isText = typeof body === "string";
   const response = await context.exchange(
@@ -194,7 +194,7 @@ export async function sendProviderRequest(
 }
 
 /** Adds the Retry-After of a response to a failure, unless the provider found a wait in the body. */
-export function addRetryAfter(verdict: Verdict, { headers }: ShortAnswer, now: number): Verdict {
+export function addRetryAfter(verdict: Verdict, { headers }: ShortResponse, now: number): Verdict {
   if (verdict.outcome === "delivered" || verdict.retryAfterSeconds !== undefined) return verdict;
   const seconds = parseRetryAfterHeader(headers.get("retry-after"), now);
   return seconds === null ? verdict : { ...verdict, retryAfterSeconds: seconds };
@@ -222,7 +222,7 @@ export const failFinally = createFailure("final");
 const doubtful = new Set([401, 403, 404]);
 
 /** Judges a response by its status: 2xx is success. */
-export function judgeStatus({ status }: Pick<ShortAnswer, "status">): Verdict {
+export function judgeStatus({ status }: Pick<ShortResponse, "status">): Verdict {
   if (status >= 200 && status < 300) return delivered;
   const redirected = status >= 300 && status < 400 ? "; give the final address instead" : "";
   const reason = `The receiver responded with ${formatStatus(status)}${redirected}.`;
@@ -231,7 +231,7 @@ export function judgeStatus({ status }: Pick<ShortAnswer, "status">): Verdict {
 }
 
 /** Returns a failure after a successful status whose body does not confirm the message. */
-export const failUnconfirmed = ({ status }: Pick<ShortAnswer, "status">) =>
+export const failUnconfirmed = ({ status }: Pick<ShortResponse, "status">) =>
   failTemporarily(
     `The receiver responded with ${formatStatus(status)}, but did not confirm the message.`,
   );
@@ -254,7 +254,7 @@ type CodeRules = {
 /** Creates a verdict by the code in a JSON response. Other texts of a response are never shown. */
 export const createCodeVerdict =
   ({ wait, ...rules }: CodeRules) =>
-  (response: ShortAnswer): Verdict => {
+  (response: ShortResponse): Verdict => {
     const verdict = judgeCode(rules, response);
     const retryAfterSeconds = parseRetryAfter(wait?.(parseFields(response)));
     return verdict.outcome === "delivered" || retryAfterSeconds === null
@@ -264,7 +264,7 @@ export const createCodeVerdict =
 
 function judgeCode(
   { service, field, accepted, reasons = {}, busy = [] }: CodeRules,
-  response: ShortAnswer,
+  response: ShortResponse,
 ): Verdict {
   const { [field]: code } = parseFields(response);
   const isSuccess = response.status < 300;
@@ -283,7 +283,7 @@ function judgeCode(
 /** Creates a verdict by the status, with meanings of some behind “reports that”. */
 export const createStatusVerdict =
   (service: string, reasons: Readonly<Record<number, string>>) =>
-  (response: ShortAnswer): Verdict => {
+  (response: ShortResponse): Verdict => {
     const reason = reasons[response.status];
     return reason === undefined
       ? judgeStatus(response)
@@ -291,7 +291,8 @@ export const createStatusVerdict =
   };
 
 /** Returns the JSON object in a response body; an empty object for any other body. */
-export const parseFields = ({ body }: Pick<ShortAnswer, "body">): Fields => parseObject(body) ?? {};
+export const parseFields = ({ body }: Pick<ShortResponse, "body">): Fields =>
+  parseObject(body) ?? {};
 
 /** Returns a wait in seconds, rounded up; null if `seconds` is not a valid duration. */
 export function parseRetryAfter(seconds: unknown): number | null {

@@ -33,11 +33,11 @@ export function addRestore(program: Command) {
 
 function describeRestored(restored: Restored, dryRun: boolean): string[] {
   const { dataDir, keptAside, organizations, monitors, migrations, secrets } = restored;
-  const what = `${formatCount(organizations, "organization")}, ${formatCount(monitors, "monitor")}`;
+  const content = `${formatCount(organizations, "organization")}, ${formatCount(monitors, "monitor")}`;
   return [
     dryRun
-      ? `The backup is complete and can be restored to ${dataDir}: ${what}. Nothing was changed.`
-      : `Restored to ${dataDir}: ${what}.`,
+      ? `The backup is complete and can be restored to ${dataDir}: ${content}. Nothing was changed.`
+      : `Restored to ${dataDir}: ${content}.`,
     ...(keptAside !== null && !dryRun ? [`The previous data is in ${keptAside}.`] : []),
     ...(migrations > 0 ? ["It is of an older version: the next start upgrades it."] : []),
     ...(secrets === "closed"

@@ -164,10 +164,10 @@ function addChange(
   const command = addDataOptions(
     users.command(name).argument("<email>", "e-mail address for signing in"),
   );
-  const [flag, what] = orgOption;
+  const [flag, orgDescription] = orgOption;
   (needsOrg
-    ? command.requiredOption(flag, what)
-    : command.option(flag, `${what}, if several people have the address`)
+    ? command.requiredOption(flag, orgDescription)
+    : command.option(flag, `${orgDescription}, if several people have the address`)
   )
     .description(description)
     .action((email: string, options: DataOptions & OrganizationOption) =>

@@ -63,8 +63,8 @@ export async function parseConfiguration(document: unknown): Promise<Configurati
   return { ...head, entries };
 }
 
-const describeUnknownField = (what: string, name: string, known: Iterable<string>) =>
-  `is not a field of ${what}${suggestName(name, known)}`;
+const describeUnknownField = (owner: string, name: string, known: Iterable<string>) =>
+  `is not a field of ${owner}${suggestName(name, known)}`;
 
 /** Whether the entry is the default page, which every organization has. */
 export const isOwnPage = ({ section, fields }: Entry) =>
@@ -242,10 +242,10 @@ const resolveSteps = (
     if (!isObject(step) || !Array.isArray(step["targets"])) return step;
     return {
       ...step,
-      targets: step["targets"].map((target: unknown, place) => {
+      targets: step["targets"].map((target: unknown, targetIndex) => {
         if (!isObject(target)) return target;
         const { person, schedule, channel, ...rest } = target;
-        const path = `steps[${index}].targets[${place}]`;
+        const path = `steps[${index}].targets[${targetIndex}]`;
         if (channel !== undefined)
           return {
             ...rest,

@@ -22,10 +22,10 @@ const describeInteger = (description: string, value: number) => ({
 });
 
 /** A requested number of entries. A value above `max` is lowered to `max`. */
-export function cappedCount(max: number, usual: number, what: string) {
+export function cappedCount(max: number, usual: number, itemDescription: string) {
   return PositiveInteger.transform((count) => Math.min(count, max))
     .default(usual)
-    .meta(describeInteger(`${what}; more than ${max} is lowered to ${max}.`, usual));
+    .meta(describeInteger(`${itemDescription}; more than ${max} is lowered to ${max}.`, usual));
 }
 
 /** Query parameters of every paged list. */

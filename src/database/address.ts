@@ -35,11 +35,11 @@ export function parseClusterAddress(text: string, passwordFile?: string): Cluste
   return { ...address, password, ca: caFile && readOptionFile("The file of ca=", caFile) };
 }
 
-function readOptionFile(what: string, file: string): string {
+function readOptionFile(option: string, file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new DataError("DATA_UNUSABLE", `${what} can't be read: ${(error as Error).message}`);
+    throw new DataError("DATA_UNUSABLE", `${option} can't be read: ${(error as Error).message}`);
   }
 }
 

@@ -34,14 +34,14 @@ export async function benchResults() {
   const pagesBefore = empty.get()?.size ?? 0;
   const store = createEmbeddedStore(database);
   // The order and jitter of real checks: each monitor in its slot of the minute.
-  const places = Array.from({ length: monitors }, (_, index) => index + 1)
+  const slots = Array.from({ length: monitors }, (_, index) => index + 1)
     .map((key) => ({ key, phase: ((key * 0.618033988749895) % 1) * minute }))
     .sort((a, b) => a.phase - b.phase);
   for (let at = start; at < start + dayMs; at += minute)
     for (let index = 0; index < monitors; index += 25)
       await store.atomic(
         insertHeartbeats(
-          places.slice(index, index + 25).map(({ key, phase }) => ({
+          slots.slice(index, index + 25).map(({ key, phase }) => ({
             monitorKey: key,
             at: Math.floor(at + phase + Math.random() * 30),
             status: "up",

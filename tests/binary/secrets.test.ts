@@ -51,7 +51,7 @@ test("no secret is in the data directory, a backup, the output, the command line
   await api("POST", `/api/v1/alert-channels/${ids["alert-channels"]}/test`);
   await api("POST", `/api/v1/monitors/${ids["monitors"]}/check`);
 
-  const places: Record<string, string> = { cmdline };
+  const sources: Record<string, string> = { cmdline };
   const read = async (_: string, path: string) => {
     const headers = { Authorization: `Bearer ${box.key}` };
     const answered = await fetch(`${server.url}${path}`, { headers });
@@ -59,29 +59,29 @@ test("no secret is in the data directory, a backup, the output, the command line
   };
   ids["status-pages"] = page.id;
   for (const { path, text } of await crawlRoutes(reads.api, ids, read as unknown as Client))
-    places[path] = text;
+    sources[path] = text;
   for (const path of ["/metrics", "/status/acme", "/", "/healthz"])
-    places[path] = (await read("GET", path)).text;
+    sources[path] = (await read("GET", path)).text;
   const readFiles = (directory: string) => {
     for (const name of readdirSync(directory))
-      places[name] = readFileSync(join(directory, name), "latin1");
+      sources[name] = readFileSync(join(directory, name), "latin1");
   };
   const backup = join(box.directory, "backup.db");
   await expectSuccess(box.run(["backup", backup]));
-  places["backup"] = readFileSync(backup, "latin1");
+  sources["backup"] = readFileSync(backup, "latin1");
   readFiles(box.dataDir);
-  expect(places["signalbox.db-wal"]?.length).toBeGreaterThan(100_000);
+  expect(sources["signalbox.db-wal"]?.length).toBeGreaterThan(100_000);
   await server.stop();
   readFiles(box.dataDir);
-  places["stdout"] = await new Response(server.child.stdout).text();
-  places["stderr"] = await new Response(server.child.stderr).text();
-  expect(Object.keys(places).length).toBeGreaterThan(30);
+  sources["stdout"] = await new Response(server.child.stdout).text();
+  sources["stderr"] = await new Response(server.child.stderr).text();
+  expect(Object.keys(sources).length).toBeGreaterThan(30);
 
   // Other values are found in the same places.
   for (const place of ["backup", "signalbox.db", "/api/v1/monitors/"])
-    expect(places[place]).toContain("Intranet");
+    expect(sources[place]).toContain("Intranet");
   const secrets = { canary, signingCanary, key: box.key, password, session };
-  for (const [place, text] of Object.entries(places)) {
+  for (const [place, text] of Object.entries(sources)) {
     const found = Object.entries(secrets).flatMap(([name, one]) =>
       text.includes(one) ? name : [],
     );

@@ -2,27 +2,27 @@ import { expect, test } from "bun:test";
 import { openAll, sealAll, createVault } from "../../src/core/security/secrets.ts";
 
 const vault = createVault(new Uint8Array(32).fill(7));
-const place = "organization/monitor/1/bearerToken";
+const location = "organization/monitor/1/bearerToken";
 
 test("any encrypted value can be decrypted at its location", () => {
   for (const plain of ["", "p", "pässwörd 😀", "x".repeat(10_000), "a.b.c"]) {
-    const sealed = vault.seal(plain, place);
-    expect(vault.open(sealed, place)).toBe(plain);
+    const sealed = vault.seal(plain, location);
+    expect(vault.open(sealed, location)).toBe(plain);
     if (plain.length > 1) expect(sealed).not.toContain(plain);
   }
 });
 
 test("encrypting a secret twice gives different results", () => {
-  expect(vault.seal("p", place)).not.toBe(vault.seal("p", place));
+  expect(vault.seal("p", location)).not.toBe(vault.seal("p", location));
 });
 
 test("an encrypted value can't be decrypted elsewhere, with another key or after a change", () => {
-  const sealed = vault.seal("password", place);
+  const sealed = vault.seal("password", location);
   const [version, iv = "", tag, text = ""] = sealed.split(".");
   const flipFirst = (part: string) => (part.startsWith("A") ? "B" : "A") + part.slice(1);
   expect(() => vault.open(sealed, "organization/monitor/2/bearerToken")).toThrow();
   expect(() => vault.open(sealed, "")).toThrow();
-  expect(() => createVault(new Uint8Array(32).fill(8)).open(sealed, place)).toThrow();
+  expect(() => createVault(new Uint8Array(32).fill(8)).open(sealed, location)).toThrow();
   for (const changed of [
     [version, flipFirst(iv), tag, text],
     [version, iv, flipFirst(tag ?? ""), text],
@@ -32,13 +32,13 @@ test("an encrypted value can't be decrypted elsewhere, with another key or after
     [version, iv, tag],
     ["password"],
   ])
-    expect(() => vault.open(changed.join("."), place)).toThrow();
+    expect(() => vault.open(changed.join("."), location)).toThrow();
 });
 
 test("a shortened authentication tag is rejected", () => {
-  const [version, iv, tag = "", text] = vault.seal("password", place).split(".");
+  const [version, iv, tag = "", text] = vault.seal("password", location).split(".");
   const short = Buffer.from(tag, "base64url").subarray(0, 4).toString("base64url");
-  expect(() => vault.open([version, iv, short, text].join("."), place)).toThrow();
+  expect(() => vault.open([version, iv, short, text].join("."), location)).toThrow();
 });
 
 test("each secret of a record is bound to its own field", () => {

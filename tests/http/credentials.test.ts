@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { createApiKey, revokeApiKey } from "../../src/accounts/api-keys/service.ts";
 import { sha256 } from "../../src/core/ids.ts";
-import { type Answer, testAppliance, unknownId } from "../support/appliance.ts";
+import { type TestResponse, testAppliance, unknownId } from "../support/appliance.ts";
 import { apiRoutes, buildRouteBody, fillIds } from "../support/records.ts";
 
 const path = "/api/v1/incidents";
 const wrongKey = `sbx_${"0".repeat(43)}`;
 
-function removeId({ status, json }: Answer): string {
+function removeId({ status, json }: TestResponse): string {
   const { requestId: _, ...error } = json.error;
   return JSON.stringify([status, error]);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { dashboard } from "../support/routes.ts";
 import type { Route } from "../../src/http/openapi.ts";
-import { type Answer, dumpTables, testAppliance, unknownId } from "../support/appliance.ts";
+import { type TestResponse, dumpTables, testAppliance, unknownId } from "../support/appliance.ts";
 import {
   buildInput,
   createSampleRecord,
@@ -16,7 +16,7 @@ const routes = (dashboard.routes as unknown as Route[]).filter(
 );
 
 /** A response to the last byte, without the request id. */
-function summarize({ status, headers, text }: Answer): string {
+function summarize({ status, headers, text }: TestResponse): string {
   const id = headers.get("x-request-id") ?? "";
   const names = [...headers].filter(([name]) => name !== "x-request-id");
   return JSON.stringify([status, names, text.replaceAll(id, "")]);

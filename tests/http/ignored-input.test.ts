@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { z } from "zod";
 import { api, dashboard as pageApi } from "../support/routes.ts";
 import type { Route } from "../../src/http/openapi.ts";
-import { type Answer, dumpTables, type Options, unknownId } from "../support/appliance.ts";
+import { type TestResponse, dumpTables, type Options, unknownId } from "../support/appliance.ts";
 import { createDashboard } from "../support/dashboard.ts";
 import { buildInput } from "../support/records.ts";
 import { signInMember } from "../support/people.ts";
@@ -16,7 +16,7 @@ const isRead = ({ method }: Route) => method === "GET";
 async function createCaller() {
   const appliance = await createDashboard();
   const owner = await signInMember(appliance, "owner");
-  const send = (route: Route, query = "", options: Options = {}): Promise<Answer> => {
+  const send = (route: Route, query = "", options: Options = {}): Promise<TestResponse> => {
     const path = route.path.replaceAll(/:\w+/g, unknownId) + query;
     return route.path.startsWith("/dashboard")
       ? owner.page(route.method, path, options)

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { buildOpenApi, type Route } from "../../src/http/openapi.ts";
 import {
-  type Answer,
+  type TestResponse,
   dumpTables,
   type Options,
   testAppliance,
@@ -59,8 +59,8 @@ function listAlternatives(schema: Schema): Schema[] {
 
 /** Fields of a body with an id or a list of ids, according to the document. */
 function listIdFields({ method, path }: Route): [name: string, isList: boolean][] {
-  const place = document.paths?.[path.replace(/\/$/, "").replace(/:(\w+)/g, "{$1}")];
-  const operation = place?.[method.toLowerCase() as "post"];
+  const pathItem = document.paths?.[path.replace(/\/$/, "").replace(/:(\w+)/g, "{$1}")];
+  const operation = pathItem?.[method.toLowerCase() as "post"];
   if (operation?.requestBody === undefined || "$ref" in operation.requestBody) return [];
   const media = operation.requestBody.content["application/json"] as { schema: Schema } | undefined;
   if (media === undefined) return [];
@@ -76,12 +76,12 @@ function listIdFields({ method, path }: Route): [name: string, isList: boolean][
 }
 
 function listStatuses({ method, path }: Route): string[] {
-  const place = document.paths?.[path.replace(/\/$/, "").replace(/:(\w+)/g, "{$1}")];
-  return Object.keys(place?.[method.toLowerCase() as "post"]?.responses ?? {});
+  const pathItem = document.paths?.[path.replace(/\/$/, "").replace(/:(\w+)/g, "{$1}")];
+  return Object.keys(pathItem?.[method.toLowerCase() as "post"]?.responses ?? {});
 }
 
 /** A response to the last byte, without the request id. */
-function summarize({ status, headers, text, json }: Answer): string {
+function summarize({ status, headers, text, json }: TestResponse): string {
   const id = headers.get("x-request-id") ?? "";
   const names = [...headers].filter(([name]) => name !== "x-request-id" && name !== "date");
   expect(id).toBe(json.error?.requestId ?? id);

@@ -108,10 +108,10 @@ test("only the approved routes work without a key", async () => {
     if (method === "GET" && ofAdmin.includes(path)) continue;
     // The same is true of the files that it loads.
     if (method === "GET" && path.startsWith("/assets/")) continue;
-    const place = path.replace(":token", "x").replace(/:\w+/g, unknownId);
+    const filledPath = path.replace(":token", "x").replace(/:\w+/g, unknownId);
     const headers = { Host: "localhost", "Sec-Fetch-Site": "same-origin" };
     const { status } = await app.handle(
-      new Request(`http://localhost${place}`, { method, headers }),
+      new Request(`http://localhost${filledPath}`, { method, headers }),
     );
     if (status !== 401) open.push(`${method} ${path}`);
   }

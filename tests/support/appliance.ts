@@ -59,7 +59,7 @@ import { createServer } from "../../src/server.ts";
 import { createStoreFactory } from "./engines.ts";
 import type { Json } from "./json.ts";
 
-export type Answer = {
+export type TestResponse = {
   status: number;
   headers: Headers;
   text: string;
@@ -74,7 +74,7 @@ export type Options = {
   headers?: Record<string, string>;
 };
 
-export type Client = (method: string, path: string, options?: Options) => Promise<Answer>;
+export type Client = (method: string, path: string, options?: Options) => Promise<TestResponse>;
 
 type Data = {
   store: Store;

@@ -2,7 +2,7 @@
 import {
   exchange as real,
   type Exchange,
-  type ShortAnswer,
+  type ShortResponse,
 } from "../../src/core/outgoing/http/exchange.ts";
 import { TargetFailure } from "../../src/core/outgoing/failures.ts";
 import type { Json } from "./json.ts";
@@ -84,7 +84,7 @@ export function createCaseServices() {
     return 202;
   }
 
-  const exchange: Exchange = async (request, context): Promise<ShortAnswer> => {
+  const exchange: Exchange = async (request, context): Promise<ShortResponse> => {
     const { url, body } = request;
     if (!/pagerduty|opsgenie|atlassian/.test(url.hostname)) return real(request, context);
     const createAnswer = (status: number) => ({ status, headers: new Map(), body: "{}" });

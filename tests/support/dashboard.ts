@@ -59,8 +59,8 @@ export async function createDashboard(settings: Parameters<typeof testAppliance>
       const row = appliance.database
         .query<{ secrets: string }, [string]>(`SELECT secrets FROM ${table} WHERE id = ?`)
         .get(id);
-      const place = `${appliance.ours.id}/${noun}/${id}`;
-      return openAll(appliance.appliance.vault, place, row?.secrets ?? "");
+      const location = `${appliance.ours.id}/${noun}/${id}`;
+      return openAll(appliance.appliance.vault, location, row?.secrets ?? "");
     },
     /** Whether a write with this ETag is rejected. */
     isStale: async (path: string, etag: string | null) => {

@@ -1,6 +1,6 @@
 /** A sign-in provider (OpenID Connect) whose responses a test can forge, and a browser that visits it. */
 import { createHash, createHmac } from "node:crypto";
-import type { Answer, TestAppliance } from "./appliance.ts";
+import type { TestResponse, TestAppliance } from "./appliance.ts";
 import { createBrowserClient } from "./people.ts";
 
 type Claims = Record<string, unknown>;
@@ -183,7 +183,7 @@ export function createCookieBrowser(appliance: Pick<TestAppliance, "client">, co
       .filter(([, { isStrict }]) => !isCrossSite || !isStrict)
       .map(([name, { value }]) => `${name}=${value}`)
       .join("; ");
-  const store = ({ headers }: Answer) => {
+  const store = ({ headers }: TestResponse) => {
     for (const line of headers.getSetCookie()) {
       const [pair = "", ...attributes] = line.split("; ");
       const name = pair.slice(0, pair.indexOf("="));

@@ -32,11 +32,11 @@ function buildCurl({ method, route, query = {}, body }: Action): string {
   return lines.join(" \\\n  ");
 }
 
-export async function copyText(text: string, what: string) {
+export async function copyText(text: string, subject: string) {
   try {
     if (navigator.clipboard === undefined) copyOldWay(text);
     else await navigator.clipboard.writeText(text);
-    notify(t("{what} copied", { what }));
+    notify(t("{subject} copied", { subject }));
   } catch (error) {
     notifyError(error);
   }

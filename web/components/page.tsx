@@ -71,7 +71,7 @@ export function PageHeader({
         <div className="page-actions">{children}</div>
       </div>
       {below !== undefined && <div className="page-below quiet text-s mt-6">{below}</div>}
-      {managed !== undefined && <ManagedLine what={managed} />}
+      {managed !== undefined && <ManagedLine record={managed} />}
     </header>
   );
 }
@@ -167,11 +167,11 @@ export function Dash() {
 
 /** Shows why a request failed, with a retry, or with a way back if the error is final (4xx). */
 export function LoadFailed({
-  what,
+  subject,
   error,
   crumbs = [],
 }: {
-  what: string;
+  subject: string;
   error: Error;
   crumbs?: Crumb[] | undefined;
 }) {
@@ -180,7 +180,7 @@ export function LoadFailed({
   return (
     <EmptyState
       icon={<Icon name="warning" size={28} />}
-      title={t("{what} could not be loaded", { what })}
+      title={t("{subject} could not be loaded", { subject })}
       action={
         status < 500 ? (
           <Button component={Link} to={to}>
@@ -206,7 +206,7 @@ const article = new RegExp(t("^The "));
 export function Loaded<T>({
   query: { data, error },
   besides = [],
-  what,
+  subject,
   crumbs,
   children,
 }: {
@@ -214,17 +214,17 @@ export function Loaded<T>({
   /** Queries to wait for, because content that appears later would shift the layout. */
   besides?: Parameters<typeof isComing>[0];
   /** Subject of the error message, such as `The API keys`. */
-  what: string;
+  subject: string;
   /** Set if the page shows only this query. The error then has a page header with links back. */
   crumbs?: Crumb[];
   children: (data: T) => ReactNode;
 }) {
-  if (data !== undefined) return isComing(besides) ? <Waiting what={what} /> : children(data);
-  if (error === null) return <Waiting what={what} />;
+  if (data !== undefined) return isComing(besides) ? <Waiting subject={subject} /> : children(data);
+  if (error === null) return <Waiting subject={subject} />;
   return (
     <>
-      {crumbs && <PageHeader title={capitalize(what.replace(article, ""))} crumbs={crumbs} />}
-      <LoadFailed what={what} error={error} crumbs={crumbs} />
+      {crumbs && <PageHeader title={capitalize(subject.replace(article, ""))} crumbs={crumbs} />}
+      <LoadFailed subject={subject} error={error} crumbs={crumbs} />
     </>
   );
 }

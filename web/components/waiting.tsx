@@ -8,7 +8,7 @@ const outlineAfterMs = 300;
 const reasonAfterMs = 3_000;
 
 /** `what` is the missing content, such as `The monitors`. */
-export function Waiting({ what }: { what: string }) {
+export function Waiting({ subject }: { subject: string }) {
   const [waitedMs, setWaited] = useState(0);
   const isLost = connection.use() === "lost";
   useEffect(() => {
@@ -16,7 +16,7 @@ export function Waiting({ what }: { what: string }) {
     return () => timers.forEach(clearTimeout);
   }, []);
   if (waitedMs === 0) return null;
-  const name = what.replace(/^The /, "the ");
+  const name = subject.replace(/^The /, "the ");
   return (
     <div className="waiting" role="status">
       {waitedMs >= reasonAfterMs && (

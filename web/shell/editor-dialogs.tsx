@@ -27,7 +27,7 @@ function renderEditor(dialog: Dialog) {
     case "edit-monitor":
       return <MonitorDialog edited={dialog} />;
     case "change-monitors":
-      return <BulkDialog what={dialog} />;
+      return <BulkDialog edit={dialog} />;
     case "create-group":
     case "edit-group":
       return <GroupDialog edited={dialog} />;
@@ -40,7 +40,7 @@ function renderEditor(dialog: Dialog) {
         />
       );
     case "create-incident":
-      return <CreateIncident what={dialog} />;
+      return <CreateIncident initial={dialog} />;
     case "create-schedule":
     case "edit-schedule":
       return <ScheduleDialog edited={dialog} />;

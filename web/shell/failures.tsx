@@ -36,7 +36,7 @@ export function ServerDown({ reason, onRetry }: { reason: string | null; onRetry
 /** Shown while the script of a page loads or waits for the server. */
 export const Arriving = () => (
   <main className="arriving">
-    <Waiting what={t("The script of this page")} />
+    <Waiting subject={t("The script of this page")} />
   </main>
 );
 

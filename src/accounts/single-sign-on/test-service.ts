@@ -46,14 +46,14 @@ export async function testProvider(
   }
 }
 
-function describeUnreachable(error: unknown, what: string): ProviderFinding {
+function describeUnreachable(error: unknown, subject: string): ProviderFinding {
   const reason = findFailureReason(error);
   if (reason === null) throw error;
   const isAboutTrust = /certificate|authority/i.test(reason);
   const advice = isAboutTrust
     ? " If the provider has a private certificate authority, enter its certificate."
     : "";
-  return failure(`${what} can’t be read. ${reason}${advice}`);
+  return failure(`${subject} can’t be read. ${reason}${advice}`);
 }
 
 /** Describes what is wrong with the discovery document. */

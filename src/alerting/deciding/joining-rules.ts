@@ -55,7 +55,7 @@ export function pickCommonCause(causes: readonly Cause[]): Cause | null {
   );
 }
 
-const places: Record<CauseKind, (value: string) => string> = {
+const describers: Record<CauseKind, (value: string) => string> = {
   certificate: () => "with the same certificate",
   "container-host": (value) => `on the container host ${value}`,
   resolver: (value) => `behind the name server ${value}`,
@@ -64,4 +64,4 @@ const places: Record<CauseKind, (value: string) => string> = {
 };
 
 /** Describes what monitors have in common, such as “on db1.lan”. */
-export const describeCause = ({ kind, value }: Cause): string => places[kind](value);
+export const describeCause = ({ kind, value }: Cause): string => describers[kind](value);

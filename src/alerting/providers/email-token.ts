@@ -2,7 +2,7 @@
 import { createHash, sign } from "node:crypto";
 import { formatStatus } from "../../core/outgoing/http/response.ts";
 import type { AccessToken } from "../../core/outgoing/access-tokens.ts";
-import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
+import type { ShortResponse } from "../../core/outgoing/http/exchange.ts";
 import type { ServiceAccountKey, SmtpSettings } from "../../accounts/settings/schema.ts";
 import {
   type DeliveryContext,
@@ -78,7 +78,7 @@ async function requestGrant(
   throw new TokenRefused(addRetryAfter(verdict, response, context.now));
 }
 
-function judgeTokenResponse({ status }: ShortAnswer, reason: string): Verdict {
+function judgeTokenResponse({ status }: ShortResponse, reason: string): Verdict {
   if (status >= 400 && status < 500 && status !== 408 && status !== 429)
     return failPermanently(reason);
   return failTemporarily(

@@ -156,8 +156,8 @@ function judgeRefusals(
     ...listRecipients(refusals.filter(({ permanent }) => permanent === true)),
   ];
   const part = refused.length + later.length;
-  const what = part >= of ? "every recipient" : `${part} of ${of} recipients`;
-  const reason = `The mail server rejected ${what}`;
+  const recipients = part >= of ? "every recipient" : `${part} of ${of} recipients`;
+  const reason = `The mail server rejected ${recipients}`;
   if (later.length > 0) {
     const reached = to.filter((address) => !refused.includes(address) && !later.includes(address));
     const got = reached.length + refused.length > 0;
@@ -211,8 +211,8 @@ function judgeSessionError(error: SessionError, { auth }: SmtpSettings): Verdict
   if (responseCode === 530)
     return failPermanently("The mail server requires a user name and password.");
   const credentials = auth === "password" ? "the user name or password" : rejectedCredentials[auth];
-  const what = code === "EAUTH" ? credentials : refusedSteps[command];
-  const refused = `The mail server rejected ${what ?? "the connection"}`;
+  const rejected = code === "EAUTH" ? credentials : refusedSteps[command];
+  const refused = `The mail server rejected ${rejected ?? "the connection"}`;
   if (!isFinal) return failTemporarily(`${refused} for now.`);
   return command === "DATA" ? failFinally(`${refused}.`) : failPermanently(`${refused}.`);
 }

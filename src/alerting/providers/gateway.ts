@@ -1,7 +1,7 @@
 /** Sends messages and calls through the HTTP interface of a gateway, and reads whether they arrived. */
 import { findPreset, type GatewayType } from "../channels/gateway-rules.ts";
 import type { ChannelSettings } from "../channels/kinds-schema.ts";
-import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
+import type { ShortResponse } from "../../core/outgoing/http/exchange.ts";
 import { createLookup, parseJsonOrNull } from "../../core/collections/objects.ts";
 import {
   type BoundedValues,
@@ -215,7 +215,7 @@ function fillBody(bodyType: Settings["bodyType"], body: string, valueOf: Bounded
 /** Judges the response of a gateway. A response whose body stalls counts by its status. */
 function judgeResponse(
   { gateway, name, settings }: GatewayRequest,
-  response: ShortAnswer,
+  response: ShortResponse,
 ): Verdict {
   if (gateway === null) return judgeCustomResponse(settings, response);
   const { code, accepted, rejections = {} } = gateway;
@@ -231,7 +231,7 @@ function judgeResponse(
 }
 
 /** Returns the code in a response, which is its whole text if it is not JSON; null if there is none. */
-function findCode({ body }: ShortAnswer, path: string | undefined): string | null {
+function findCode({ body }: ShortResponse, path: string | undefined): string | null {
   const json = parseJsonOrNull(body);
   const isStructured = typeof json === "object" && json !== null;
   const value = isStructured && path !== undefined ? findValue(json, path) : body.trim();
@@ -255,7 +255,7 @@ const reject = (name: string, rejection: Rejection): Verdict => {
 };
 
 /** Judges the response of a custom gateway by its conditions. */
-function judgeCustomResponse(settings: Settings, response: ShortAnswer): Verdict {
+function judgeCustomResponse(settings: Settings, response: ShortResponse): Verdict {
   const { expectedStatus, keyword, jsonPath, jsonEquals } = settings;
   const [status, ...others] = buildConditions({
     expectedStatus,
@@ -293,7 +293,7 @@ function computePollMs(type: GatewayType, now: number, expiresAt: number): numbe
 }
 
 /** Returns the ID with which the receipt of an accepted message is requested; null if there is none. */
-function findReceiptId({ gateway, settings }: GatewayRequest, { body }: ShortAnswer) {
+function findReceiptId({ gateway, settings }: GatewayRequest, { body }: ShortResponse) {
   const path = gateway === null ? settings.receiptIdPath : (gateway.receipt?.id ?? null);
   const value = path === null ? null : findValue(parseJsonOrNull(body), path);
   const id = typeof value === "number" ? String(value) : value;
@@ -369,7 +369,7 @@ const unreacting: ReadonlySet<Ending> = new Set(["busy", "unanswered", "declined
 /** Returns how a message ended; null while that is unknown. */
 function findEnding(
   { type, gateway, settings }: Omit<GatewayRequest, "values">,
-  { body }: ShortAnswer,
+  { body }: ShortResponse,
 ): Ending | null {
   const json = parseJsonOrNull(body);
   if (gateway !== null) {
@@ -389,7 +389,7 @@ function findEnding(
 }
 
 /** Returns the numeric code of a failure as a part of a sentence. Other texts of the response are not shown. */
-function findFailureCode(gateway: Gateway | null, { body }: ShortAnswer): string {
+function findFailureCode(gateway: Gateway | null, { body }: ShortResponse): string {
   const path = gateway?.receipt?.code;
   const code = path === undefined ? null : findValue(parseJsonOrNull(body), path);
   return /^[1-9]\d{0,5}$/.test(String(code)) ? `, with code ${String(code)}` : "";

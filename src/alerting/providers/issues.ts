@@ -1,6 +1,6 @@
 /** Opens, comments and closes issues of a tracker: one issue per case, which is found by a mark in its text. */
 import { isObject, parseJsonOrNull } from "../../core/collections/objects.ts";
-import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
+import type { ShortResponse } from "../../core/outgoing/http/exchange.ts";
 import type { ChannelSettings } from "../channels/kinds-schema.ts";
 import { cutText, type Message } from "../sending/messages.ts";
 import {
@@ -107,7 +107,7 @@ async function findIssue<S>(
   return null;
 }
 
-const judgeTracker = (service: string, response: ShortAnswer): Verdict => {
+const judgeTracker = (service: string, response: ShortResponse): Verdict => {
   const { headers, status } = response;
   // GitHub limits requests with 403, too.
   const isLimited = headers.get("x-ratelimit-remaining") === "0" || headers.has("retry-after");

@@ -1,7 +1,7 @@
 /** Sends messages and emergencies to Pushover, reads their receipts, and cancels them. */
 import type { ChannelSettings } from "../channels/kinds-schema.ts";
 import { origins } from "../channels/kinds/kind-schema.ts";
-import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
+import type { ShortResponse } from "../../core/outgoing/http/exchange.ts";
 import { cutText, fitLines, type Message } from "../sending/messages.ts";
 import {
   failFinally,
@@ -39,7 +39,7 @@ const emergency = 2;
 const form = { "Content-Type": "application/x-www-form-urlencoded" };
 
 /** Adds the receipt that the response to an emergency contains. */
-function addReceipt(verdict: Verdict, response: ShortAnswer, expiresAt: number): Verdict {
+function addReceipt(verdict: Verdict, response: ShortResponse, expiresAt: number): Verdict {
   const { receipt: id } = parseFields(response);
   const isReceipt = typeof id === "string" && /^[A-Za-z0-9]{1,100}$/.test(id);
   return verdict.outcome === "delivered" && isReceipt
@@ -117,7 +117,7 @@ function buildLink(page: string, acknowledgeUrl: string | null) {
   return url.length <= 512 ? { url, url_title: title } : {};
 }
 
-function judgePushoverResponse(response: ShortAnswer): Verdict {
+function judgePushoverResponse(response: ShortResponse): Verdict {
   const { status, user, token } = parseFields(response);
   if (response.status === 429)
     return failTemporarily(

@@ -1,6 +1,6 @@
 /** Sends messages to Slack webhooks. */
 import { type Message, cutText } from "../sending/messages.ts";
-import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
+import type { ShortResponse } from "../../core/outgoing/http/exchange.ts";
 import {
   failFinally,
   judgeStatus,
@@ -24,7 +24,7 @@ export const slack = createHttpProvider<"slack">({
   verdict: judgeSlackResponse,
 });
 
-function judgeSlackResponse(response: ShortAnswer): Verdict {
+function judgeSlackResponse(response: ShortResponse): Verdict {
   const responseText = response.body.trim();
   const { ok, error } = parseFields(response);
   if (response.status < 300 && (responseText === "ok" || ok === true)) return judgeStatus(response);

@@ -7,7 +7,7 @@ import {
   type Verdict,
   parseFields,
 } from "../provider.ts";
-import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
+import type { ShortResponse } from "../../core/outgoing/http/exchange.ts";
 import { bytesOf, splitLinks, splitMessage, renderWithin } from "./formatting.ts";
 import { isObject } from "../../core/collections/objects.ts";
 
@@ -22,7 +22,7 @@ export const teams = createHttpProvider<"teams">({
   verdict: judgeTeamsResponse,
 });
 
-function judgeTeamsResponse(response: ShortAnswer): Verdict {
+function judgeTeamsResponse(response: ShortResponse): Verdict {
   if (response.status >= 200 && response.status < 300) {
     if (!/message delivery failed|returned HTTP error/i.test(response.body))
       return judgeStatus(response);

@@ -1,6 +1,6 @@
 /** Sends messages to Telegram chats. */
 import type { ChannelSettings } from "../channels/kinds-schema.ts";
-import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
+import type { ShortResponse } from "../../core/outgoing/http/exchange.ts";
 import type { Message, Tone } from "../sending/messages.ts";
 import {
   judgeStatus,
@@ -83,19 +83,19 @@ function buildTelegramRequest(settings: Settings, message: Message): ProviderReq
   };
 }
 
-function parseParameters(response: ShortAnswer): Fields {
+function parseParameters(response: ShortResponse): Fields {
   const { parameters } = parseFields(response);
   return isObject(parameters) ? parameters : {};
 }
 
 /** Returns the ID of the supergroup that replaced the group; null if the response contains none. */
-function parseSuccessor(response: ShortAnswer): number | null {
+function parseSuccessor(response: ShortResponse): number | null {
   const { migrate_to_chat_id: id } = parseParameters(response);
   return response.status === 400 && Number.isSafeInteger(id) ? (id as number) : null;
 }
 
 /** Whether Telegram rejected the URL of a button. Its rules are not documented. */
-function isRejectionOfButton(response: ShortAnswer): boolean {
+function isRejectionOfButton(response: ShortResponse): boolean {
   const { description } = parseFields(response);
   return (
     response.status === 400 && /BUTTON_URL_INVALID|keyboard button URL/i.test(String(description))
@@ -106,14 +106,14 @@ function isRejectionOfButton(response: ShortAnswer): boolean {
  * Returns the response with the status of its error. A proxy or a self-hosted server can send
  * errors with status 200.
  */
-function applyRejectionStatus(response: ShortAnswer): ShortAnswer {
+function applyRejectionStatus(response: ShortResponse): ShortResponse {
   const { ok, error_code: code } = parseFields(response);
   if (response.status >= 300 || ok !== false) return response;
   const isError = Number.isSafeInteger(code) && Number(code) >= 400 && Number(code) < 600;
   return { ...response, status: isError ? Number(code) : 502 };
 }
 
-function judgeTelegramResponse(received: ShortAnswer): Verdict {
+function judgeTelegramResponse(received: ShortResponse): Verdict {
   const response = applyRejectionStatus(received);
   const { description } = parseFields(response);
   const descriptionText = typeof description === "string" ? description : "";

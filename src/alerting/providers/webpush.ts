@@ -1,6 +1,6 @@
 /** Sends messages to a browser, encrypted for it (RFC 8291), through the browser's push service (RFC 8030). */
 import { sha256 } from "../../core/ids.ts";
-import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
+import type { ShortResponse } from "../../core/outgoing/http/exchange.ts";
 import { formatStatus } from "../../core/outgoing/http/response.ts";
 import type { PushedMessage } from "../pushed-message.ts";
 import { cutText, type Message } from "../sending/messages.ts";
@@ -91,7 +91,7 @@ function pathOf(url: string): string {
 const remedy = "In that browser, open Settings, Contact methods, and choose “This browser”.";
 
 /** Statuses: RFC 8030 §5 and §7.3, RFC 8292 §4.2, https://developer.apple.com/documentation/usernotifications */
-function judgePush({ status }: ShortAnswer): Verdict {
+function judgePush({ status }: ShortResponse): Verdict {
   if (status === 404 || status === 410)
     return failFinally(`The browser has unsubscribed. ${remedy}`);
   if (status === 413) return failFinally("The push service rejected the message as too long.");

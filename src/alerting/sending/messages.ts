@@ -405,9 +405,9 @@ function composeDigestTitle(latest: readonly Alert[]): string {
   ] as const;
   const parts = counted
     .filter(([count]) => count > 0)
-    .map(([count, what], index) => {
+    .map(([count, condition], index) => {
       const noun = index === 0 ? ` monitor${count === 1 ? "" : "s"}` : "";
-      return `${formatCount(count)}${noun} ${count === 1 ? "is" : "are"} ${what}`;
+      return `${formatCount(count)}${noun} ${count === 1 ? "is" : "are"} ${condition}`;
     });
   const drills = countTypes("drill");
   if (drills > 0) parts.push(`${formatCount(drills)} drill${drills === 1 ? "" : "s"}`);

@@ -19,11 +19,11 @@ export async function resolveAllowedAddresses(
 ) {
   const plain = toAsciiName(host.replace(/^\[|\]$/g, ""));
   const isName = isIP(plain) === 0;
-  const what = as === "proxy" ? "proxy" : "target";
-  if (isName) assertNotBlocked(what, targets.validateName(plain), null);
+  const role = as === "proxy" ? "proxy" : "target";
+  if (isName) assertNotBlocked(role, targets.validateName(plain), null);
   const found = isName ? await lookUpAddresses(plain, as === "behind a proxy") : [plain];
   await targets.refresh();
-  for (const address of found) assertNotBlocked(what, targets.findIssue(address, port), address);
+  for (const address of found) assertNotBlocked(role, targets.findIssue(address, port), address);
   const all = found.map((address) => ({
     address,
     family: isIP(address) as 4 | 6,
@@ -35,10 +35,10 @@ export async function resolveAllowedAddresses(
   return wanted;
 }
 
-function assertNotBlocked(what: "target" | "proxy", issue: string | null, address: string | null) {
+function assertNotBlocked(role: "target" | "proxy", issue: string | null, address: string | null) {
   if (issue === sharedLoopbackIssue)
-    throw new LocalFailure(`the ${what} ${issue} (see --allow-target)`);
-  if (issue !== null) throw new BlockedTarget(issue, address, what);
+    throw new LocalFailure(`the ${role} ${issue} (see --allow-target)`);
+  if (issue !== null) throw new BlockedTarget(issue, address, role);
 }
 
 async function lookUpAddresses(host: string, canBeUnknown: boolean): Promise<string[]> {

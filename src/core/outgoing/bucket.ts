@@ -3,7 +3,7 @@ import { type XmlElement, parseXml } from "@rgrove/parse-xml";
 import { AwsV4Signer } from "aws4fetch";
 import { statSync } from "node:fs";
 import { releaseBuffer } from "../system/garbage-collection.ts";
-import { exchange, type ShortAnswer } from "./http/exchange.ts";
+import { exchange, type ShortResponse } from "./http/exchange.ts";
 import { TargetFailure } from "./failures.ts";
 import { formatStatus } from "./http/response.ts";
 import type { TargetGuard } from "../security/target-guard.ts";
@@ -104,7 +104,7 @@ export class BucketClient {
   }
 
   /** Sends a request, and repeats it after failures that can be temporary. */
-  async #request(...request: RequestParameters): Promise<ShortAnswer> {
+  async #request(...request: RequestParameters): Promise<ShortResponse> {
     const { attempts } = this.#patience;
     for (let attempt = 1; ; attempt++) {
       const response = await this.#requestOnce(...request).catch((error: unknown) => {
@@ -121,7 +121,7 @@ export class BucketClient {
 
   async #requestOnce(
     ...[method, key, query = {}, body = null, further = {}]: RequestParameters
-  ): Promise<ShortAnswer> {
+  ): Promise<ShortResponse> {
     const { bucket, endpoint, region, accessKeyId, secretAccessKey } = this.#bucket;
     const url = new URL(`/${bucket}/${key}`, endpoint);
     url.search = new URLSearchParams(query).toString();
@@ -153,15 +153,15 @@ function buildCompletion(tags: readonly string[]): string {
 }
 
 /** Some services return 404 for an object that was already removed. */
-const isGone = (method: string, { status }: ShortAnswer) => method === "DELETE" && status === 404;
+const isGone = (method: string, { status }: ShortResponse) => method === "DELETE" && status === 404;
 
-const isSuccess = ({ status }: ShortAnswer) => status >= 200 && status < 300;
+const isSuccess = ({ status }: ShortResponse) => status >= 200 && status < 300;
 
 /**
  * Creates an error with the service's error code. The service's message is left out, because it can
  * contain anything.
  */
-function createBucketError({ status, body }: ShortAnswer): TargetFailure {
+function createBucketError({ status, body }: ShortResponse): TargetFailure {
   const [code = ""] = /^\s*</.test(body) ? extractTexts(body, "Code") : [];
   const isCode = /^[A-Za-z]{1,60}$/.test(code);
   const elsewhere = status >= 300 && status < 400 ? "; name the final address instead" : "";

@@ -40,8 +40,8 @@ export class BlockedTarget extends TargetFailure {
   /** The blocked address; null if the name itself is blocked. */
   readonly address: string | null;
 
-  constructor(issue: string, address: string | null, what: "target" | "proxy" = "target") {
-    super(`Blocked: the ${what} ${issue}.`, true);
+  constructor(issue: string, address: string | null, role: "target" | "proxy" = "target") {
+    super(`Blocked: the ${role} ${issue}.`, true);
     this.address = address;
   }
 }

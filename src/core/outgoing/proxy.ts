@@ -73,11 +73,11 @@ export async function openTunnel(
 }
 
 /** Attributes an error to the proxy instead of the target. */
-function blameProxy(error: unknown, what: string): unknown {
+function blameProxy(error: unknown, summary: string): unknown {
   const reason = classifyFailure(error);
   if (!(reason instanceof TargetFailure) || reason instanceof BlockedTarget) return error;
   const { message } = reason;
-  return new TargetFailure(`${what}: ${message.charAt(0).toLowerCase()}${message.slice(1)}`);
+  return new TargetFailure(`${summary}: ${message.charAt(0).toLowerCase()}${message.slice(1)}`);
 }
 
 /** Value of the Proxy-Authorization header (RFC 7617), in UTF-8. */

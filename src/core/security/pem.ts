@@ -43,34 +43,34 @@ export function normalizePem(text: string): string {
 
 const hasCutBlock = (text: string) => text.replaceAll(blockPattern, "").includes("-----BEGIN ");
 
-const isOfKind = (what: string, { label }: Block) =>
-  what === "PRIVATE KEY" ? /^(?:[A-Z0-9]+ )*PRIVATE KEY$/.test(label) : label === what;
+const isOfKind = (kind: string, { label }: Block) =>
+  kind === "PRIVATE KEY" ? /^(?:[A-Z0-9]+ )*PRIVATE KEY$/.test(label) : label === kind;
 
 /** Returns the error if a text is not a list of such blocks, as the end of a sentence; null if it is. */
-function findPemIssue(what: string, text: string): string | null {
+function findPemIssue(kind: string, text: string): string | null {
   const blocks = parseBlocks(text).filter(({ label }) => label !== parametersLabel);
-  const other = blocks.find((one) => !isOfKind(what, one));
+  const other = blocks.find((one) => !isOfKind(kind, one));
   if (other?.label === "TRUSTED CERTIFICATE")
     return "must have the label CERTIFICATE, not TRUSTED CERTIFICATE: `openssl x509 -in FILE` converts it";
   if (other !== undefined && isOfKind("PRIVATE KEY", other) && blocks.length > 1)
-    return `must be a ${what.toLowerCase()} alone: it contains a private key`;
+    return `must be a ${kind.toLowerCase()} alone: it contains a private key`;
   const isWhole = blocks.length > 0 && blocks.every(({ body }) => base64Pattern.test(body));
   const isCut = hasCutBlock(text) || !/-\s*$/.test(text);
-  return other === undefined && isWhole && !isCut ? null : `must be a ${what.toLowerCase()} in PEM`;
+  return other === undefined && isWhole && !isCut ? null : `must be a ${kind.toLowerCase()} in PEM`;
 }
 
 /** One or several PEM blocks with a label such as CERTIFICATE (RFC 7468). Their content is not verified here. */
-export const pemSchema = (what: string, maxLength = 16_384) =>
+export const pemSchema = (kind: string, maxLength = 16_384) =>
   z
     .string()
     .max(maxLength)
     .superRefine((text, context) => {
-      const issue = findPemIssue(what, text);
+      const issue = findPemIssue(kind, text);
       if (issue !== null) context.addIssue({ code: "custom", message: issue });
     })
     .transform((text) =>
       parseBlocks(text)
-        .filter((one) => isOfKind(what, one))
+        .filter((one) => isOfKind(kind, one))
         .map(formatBlock)
         .join(""),
     );

@@ -73,9 +73,9 @@ export async function assertTargetsAllowed(
     const isName = isIP(address) === 0;
     const issue = isName ? targets.validateName(host) : targets.findIssue(address, port);
     if (issue === null) continue;
-    const what = isName ? "name" : "address";
+    const noun = isName ? "name" : "address";
     const see = issue === deniedIssue ? "" : " (see --allow-target)";
-    throw invalidFieldError(path, `must not be connected to: this ${what} ${issue}${see}`);
+    throw invalidFieldError(path, `must not be connected to: this ${noun} ${issue}${see}`);
   }
 }
 

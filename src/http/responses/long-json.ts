@@ -197,7 +197,7 @@ function countMembers(value: unknown): number {
 }
 
 const onceIssue = "must be given only once";
-const formatMaximum = (count: number, what: string) => `must have at most ${count} ${what}`;
+const formatMaximum = (count: number, unit: string) => `must have at most ${count} ${unit}`;
 const formatPath = (path: readonly string[]) => formatInnerPath(path, "");
 
 function formatRepeatedPath(path: readonly string[], text: string): string {

@@ -127,14 +127,14 @@ function buildExtraMonitors(
   const parts: Part[] = [];
   const host = hostOf(endpoint.text("url"));
   const { addresses, domainDays } = judgement;
-  const add = (suffix: string, fields: Fields, what: string) => {
+  const add = (suffix: string, fields: Fields, aspect: string) => {
     const name = `${toLine(String(common["name"]), 240)}: ${suffix}`;
     const { inverted: _inverted, ...own } = common;
     const part = { ...own, name, ...fields };
     const issue = findIssue(NewMonitor, part);
-    if (issue !== null) return void target.missing.push(`${what}: ${issue}`);
-    target.notes.push(`The monitor “${name}” checks ${what}.`);
-    const notes = [`Part of “${String(common["name"])}”: checks ${what}.`];
+    if (issue !== null) return void target.missing.push(`${aspect}: ${issue}`);
+    target.notes.push(`The monitor “${name}” checks ${aspect}.`);
+    const notes = [`Part of “${String(common["name"])}”: checks ${aspect}.`];
     parts.push({ suffix, fields: part, notes, isIncomplete: false });
   };
   if (addresses.length > 0)

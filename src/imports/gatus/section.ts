@@ -60,11 +60,11 @@ export class Section {
     return this.#readTyped(key, "a duration such as 30s or 1h30m", parseDuration);
   }
 
-  #readTyped<T>(key: string, what: string, read: (text: string) => T | null): T | null {
+  #readTyped<T>(key: string, expected: string, read: (text: string) => T | null): T | null {
     const written = this.text(key);
     if (written === "") return null;
     const value = read(written);
-    if (value === null) this.#invalid.push(`${key} is not ${what}`);
+    if (value === null) this.#invalid.push(`${key} is not ${expected}`);
     return value;
   }
 

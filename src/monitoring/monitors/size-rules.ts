@@ -36,8 +36,8 @@ export function findSizeIssue(
   };
 }
 
-const describeSizeLimit = (what: string, bound: Bound) =>
-  `must be shorter: all ${what} of a monitor can have ${formatBound(bound)} together`;
+const describeSizeLimit = (part: string, bound: Bound) =>
+  `must be shorter: all ${part} of a monitor can have ${formatBound(bound)} together`;
 
 const findLargestField = (fields: object) =>
   Object.entries(fields)

@@ -10,7 +10,7 @@ import { isPart } from "./rules.ts";
 import type { Bucket } from "../../core/outgoing/bucket-schema.ts";
 import type { BackupPlan } from "./schedule-schema.ts";
 
-/** A place that stores scheduled backups. */
+/** A folder or bucket that stores scheduled backups. */
 type Destination = {
   /** Stores a backup under this name and returns its size in bytes. */
   put(name: string): Promise<number>;

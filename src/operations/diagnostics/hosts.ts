@@ -85,11 +85,11 @@ export function describeFailure(error: unknown): string {
 }
 
 /** Returns the advice after a failed connection. `what` is a URL that the administrator can test. */
-export function adviseOnFailure(error: unknown, what: string): string {
+export function adviseOnFailure(error: unknown, url: string): string {
   if (error instanceof LocalFailure)
     return "This machine is in the way: see /etc/resolv.conf, its network, and --allow-target.";
   if (!(error instanceof BlockedTarget))
-    return `From this machine try \`curl -v ${what}\`: the name, a firewall or the service itself can be wrong.`;
+    return `From this machine try \`curl -v ${url}\`: the name, a firewall or the service itself can be wrong.`;
   const { address, message } = error;
   if (message.includes(deniedIssue)) return "Change --deny-target, or name another host.";
   if (message.includes("this appliance itself"))

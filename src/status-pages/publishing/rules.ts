@@ -2,7 +2,7 @@
 import { pageLanguages } from "../../core/languages.ts";
 import type { Bucket } from "../../core/outgoing/bucket-schema.ts";
 
-/** Start of the names of all files of a page. `root` is the folder of `--publish-dir`, or a bucket. */
+/** Folder or bucket (`root`) with the published files of a page, and the start of their names (`prefix`). */
 export type Place = { root: string; prefix: string };
 
 /** Root of pages in `--publish-dir`. The prefix is the slug, which contains no slash. */

@@ -3,7 +3,7 @@ import { X509Certificate } from "node:crypto";
 import { Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
 import type { Address } from "../../core/outgoing/context.ts";
-import { exchange, type ShortAnswer } from "../../core/outgoing/http/exchange.ts";
+import { exchange, type ShortResponse } from "../../core/outgoing/http/exchange.ts";
 import { LocalFailure, TargetFailure } from "../../core/outgoing/failures.ts";
 import {
   isLoopback,
@@ -180,7 +180,7 @@ async function tolerateMissing(records: Promise<string[]>): Promise<string[]> {
 /** Whether the response is from this page: its JSON, the page that closes it with 403, or 404 if it is hidden. */
 function isResponseOfPage(
   { slug, visibility }: Page,
-  { status, headers, body }: ShortAnswer,
+  { status, headers, body }: ShortResponse,
 ): boolean {
   const isOpen = body.startsWith(`{"page":${JSON.stringify({ slug }).slice(0, -1)},`);
   // This machine can have one of the addresses for which a page is open.

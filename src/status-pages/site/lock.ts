@@ -54,12 +54,12 @@ export function createPageLock(
   }
 
   /** Creates the password form. It is sent to the page's `home`, and leads back to `path`. */
-  const askPassword = async (page: PageHead, place: VisitedPage, path: string) =>
-    renderForm(await findBranding(store, page), place, { path, trouble: null, status: 403 });
+  const askPassword = async (page: PageHead, visited: VisitedPage, path: string) =>
+    renderForm(await findBranding(store, page), visited, { path, trouble: null, status: 403 });
 
   /** Checks the submitted form: opens the page, or asks again. */
-  async function unlock(request: Request, page: PageHead, place: VisitedPage): Promise<Response> {
-    const { home, language } = place;
+  async function unlock(request: Request, page: PageHead, visited: VisitedPage): Promise<Response> {
+    const { home, language } = visited;
     const address = addressOf(request);
     const { password = "", path = "" } = await readFormFields(request);
     const to = isWithin(home, path) ? path : home;
@@ -67,7 +67,7 @@ export function createPageLock(
       const again = `${language.say(trouble)} ${sayTryAgain(language, Number(seconds))}`;
       const form = { path: to, trouble: again, status: 429 };
       const headers = { "Retry-After": seconds };
-      return renderForm(await findBranding(store, page), place, form, headers);
+      return renderForm(await findBranding(store, page), visited, form, headers);
     };
     const waitSeconds = attempts.take(address);
     if (waitSeconds > 0) return tryAgain("tooManyAttempts", String(waitSeconds));
@@ -75,7 +75,7 @@ export function createPageLock(
     try {
       const client = { lane: "page", client: networkOf(address) } as const;
       if (passwordHash === null || !(await isPassword(password, passwordHash, client)))
-        return renderForm(await findBranding(store, page), place, wrongPassword(language, to));
+        return renderForm(await findBranding(store, page), visited, wrongPassword(language, to));
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "RATE_LIMITED") throw error;
       attempts.refund(address);
@@ -91,7 +91,7 @@ export function createPageLock(
     return new Response(null, {
       status: 303,
       headers: {
-        Location: languageOf(to) === "" ? addQuery(to, place.query) : to,
+        Location: languageOf(to) === "" ? addQuery(to, visited.query) : to,
         "Set-Cookie": cookie,
       },
     });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Answer, dumpTables, testAppliance } from "../../support/appliance.ts";
+import { type TestResponse, dumpTables, testAppliance } from "../../support/appliance.ts";
 import { useFullHashing } from "../../support/hashing.ts";
 import {
   createBrowserClient,
@@ -10,7 +10,7 @@ import {
   defaultHash,
 } from "../../support/people.ts";
 
-function removeId({ status, json }: Answer): string {
+function removeId({ status, json }: TestResponse): string {
   const { requestId: _, ...error } = json.error;
   return JSON.stringify([status, error]);
 }

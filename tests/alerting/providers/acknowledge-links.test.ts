@@ -28,7 +28,7 @@ async function send(type: string, message = createLinkedMessage(down)) {
 
 const openPage = expect.objectContaining({ title: "Open in Signalbox" });
 
-const places: Record<string, (body: Json) => unknown> = {
+const linkReaders: Record<string, (body: Json) => unknown> = {
   ntfy: ({ actions }) => actions,
   telegram: ({ reply_markup: markup }) => markup.inline_keyboard,
   discord: ({ components }) => components,
@@ -61,10 +61,10 @@ const expected: Record<string, unknown> = {
   webhook: link,
 };
 
-describe.each(Object.keys(places))("%s", (type) => {
+describe.each(Object.keys(linkReaders))("%s", (type) => {
   test("has the link where the service shows one", async () => {
     const { body } = await send(type);
-    expect(places[type]?.(body)).toEqual(expected[type]);
+    expect(linkReaders[type]?.(body)).toEqual(expected[type]);
   });
 
   test("has no word about it in a message without a link", async () => {
@@ -81,7 +81,9 @@ describe.each(Object.keys(places))("%s", (type) => {
 
 // Services with cases of their own have no link; tests of three are elsewhere.
 const without = new Set([...caseTypes, ...typesWithoutHttp, "voice", "webpush"]);
-const others = Object.keys(providers).filter((type) => !(type in places) && !without.has(type));
+const others = Object.keys(providers).filter(
+  (type) => !(type in linkReaders) && !without.has(type),
+);
 
 test.each(others)("%s has the link once in each text", async (type) => {
   const { body } = await send(type);
@@ -112,7 +114,7 @@ test.each(["telegram", "discord", "teams", "googlechat"])(
     const acknowledgeUrl = "https://status.team.example/a/token";
     const message = { ...createLinkedMessage(down, "http://nas:3210"), acknowledgeUrl };
     const { body } = await send(type, message);
-    expect(JSON.stringify(places[type]?.(body))).toContain(`"${acknowledgeUrl}"`);
+    expect(JSON.stringify(linkReaders[type]?.(body))).toContain(`"${acknowledgeUrl}"`);
     expect(JSON.stringify(body).split(acknowledgeUrl)).toHaveLength(2);
     expect(JSON.stringify(body)).toContain("http://nas:3210/");
     expect(JSON.stringify(body)).not.toMatch(/"Open in Signalbox"/);

@@ -221,12 +221,12 @@ test("a test ends at Alertmanager after five minutes, because no one can end it 
 });
 
 describe("an issue tracker", () => {
-  const place = { server: "https://git.lan", token: "token" };
-  const repository = { ...place, repository: "acme/ops" };
+  const server = { server: "https://git.lan", token: "token" };
+  const repository = { ...server, repository: "acme/ops" };
   const trackers: [type: ChannelType, settings: object, text: string][] = [
     ["github", repository, "body"],
     ["gitea", repository, "body"],
-    ["gitlab", { ...place, project: "acme/ops" }, "description"],
+    ["gitlab", { ...server, project: "acme/ops" }, "description"],
   ];
 
   /** A tracker with its open issues, and its requests. */

@@ -78,9 +78,9 @@ test("a secret from an older version works until another one is set", async () =
   await using hook = await pager.inbox();
   const path = `/api/v1/alert-channels/${hook.id}`;
   for (const old of ["open sesame", base64Of(32), "whsec_c2hvcnQ="]) {
-    const place = `${pager.ours.id}/alert-channel/${hook.id}`;
+    const location = `${pager.ours.id}/alert-channel/${hook.id}`;
     pager.database.run("update alert_channels set secrets = ? where id = ?", [
-      sealAll(pager.appliance.vault, place, { secret: old }),
+      sealAll(pager.appliance.vault, location, { secret: old }),
       hook.id,
     ]);
     const shown = (await pager.api("GET", path)).json.data;

@@ -14,7 +14,7 @@ type TestSetUp = Awaited<ReturnType<typeof createDashboard>>;
 type Way = { what: string; field: string; body: (host: string, port: number) => object };
 
 /** Fields with an address to connect to, and how a test sets one. */
-const places: Record<string, (host: string, port: number, sample: string) => unknown> = {
+const fieldBuilders: Record<string, (host: string, port: number, sample: string) => unknown> = {
   url: (host, port, sample) => `${sample.startsWith("ws") ? "ws" : "http"}://${host}:${port}/`,
   server: (host, port) => `http://${host}:${port}`,
   webhookUrl: (host, port) => `http://${host}:${port}/hook`,
@@ -42,7 +42,7 @@ const within: Record<string, string> = {
 function waysOf(kinds: object, samples: Record<string, object>): Way[] {
   return Object.entries(kinds as Record<string, { fields: object }>).flatMap(([type, { fields }]) =>
     Object.keys(fields)
-      .filter((field) => field in places && !notPlaces.has(`${type}.${field}`))
+      .filter((field) => field in fieldBuilders && !notPlaces.has(`${type}.${field}`))
       .map((field) => ({
         what: `${type}, ${field}`,
         field: within[field] ?? field,
@@ -53,7 +53,7 @@ function waysOf(kinds: object, samples: Record<string, object>): Way[] {
           ...("port" in fields && { port }),
           // Otherwise a name server would be asked for the target.
           ...(field === "proxyUrl" && { url: "http://192.0.2.7/" }),
-          [field]: places[field]?.(
+          [field]: fieldBuilders[field]?.(
             host,
             port,
             String((samples[type] as Record<string, unknown>)[field]),

@@ -5,7 +5,7 @@ import { createByteBudget } from "../../../src/monitoring/checks/protocols/byte-
 import { buildConditions, secretsOf } from "../../../src/monitoring/checks/protocols/assertions.ts";
 import { readBody, defaultPatienceMs } from "../../../src/monitoring/checks/kinds/http-body.ts";
 import { LocalFailure } from "../../../src/core/outgoing/failures.ts";
-import type { HttpAnswer } from "../../../src/core/outgoing/http/response.ts";
+import type { HttpResponse } from "../../../src/core/outgoing/http/response.ts";
 import { type Memory, uncounted } from "../../../src/core/outgoing/memory.ts";
 import type { MonitorSettings } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { NewMonitor } from "../../../src/monitoring/monitors/schema.ts";
@@ -16,7 +16,7 @@ const kib = 1024;
 const mib = 1024 * kib;
 
 /** A response whose body arrives in these chunks, one per event-loop turn, unless it is paused. */
-function answerOf(chunks: Iterable<Buffer>, headers: Record<string, string> = {}): HttpAnswer {
+function answerOf(chunks: Iterable<Buffer>, headers: Record<string, string> = {}): HttpResponse {
   let waits: PromiseWithResolvers<void> | null = null;
   return {
     status: 200,
@@ -59,7 +59,7 @@ function createCountedMemory() {
   return { memory, kept };
 }
 
-async function issueOf(wanted: object, answer: HttpAnswer, memory: Memory = uncounted) {
+async function issueOf(wanted: object, answer: HttpResponse, memory: Memory = uncounted) {
   const usual = NewMonitor.parse({ type: "http", name: "Target", url: "http://intranet.lan" });
   const settings = { ...usual, ...wanted } as unknown as MonitorSettings<"http">;
   const collectSecrets = () => secretsOf(settings);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { monitorKinds, type MonitorType } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { fakes, otherFakes } from "../../support/fakes/all.ts";
-import { type Fake, answerOnce, type ServedFake } from "../../support/fakes/fake.ts";
+import { type Fake, replyOnceTo, type ServedFake } from "../../support/fakes/fake.ts";
 import { startFake } from "../../support/fakes/start-fake.ts";
 import { canary } from "../../support/samples.ts";
 import { signInMember } from "../../support/people.ts";
@@ -47,7 +47,7 @@ const http = {
   fields: { assertions: [{ source: "body", op: "equals", value: "fine" }] },
   served: {
     over: "tcp",
-    answers: answerOnce("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nbad"),
+    serve: replyOnceTo("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nbad"),
   } satisfies ServedFake,
 };
 
@@ -59,9 +59,9 @@ test("“Test now” reports the failed assertion and the received value for eac
   expect(asserting).toContain("http");
   for (const type of asserting) {
     const fake = types.find(([each]) => each === type)?.[1];
-    const [answers, , fields = {}] =
+    const [serve, , fields = {}] =
       fake?.wrong.find(([, message]) => String(message).includes("assertion 1 failed")) ?? [];
-    const served = fake === undefined ? http.served : ({ ...fake, answers } as ServedFake);
+    const served = fake === undefined ? http.served : ({ ...fake, serve } as ServedFake);
     await using server = await startFake(served);
     const { status, message } = await attempt({
       ...buildBody(type, fake ?? http, server.port),

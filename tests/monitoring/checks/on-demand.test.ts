@@ -1,20 +1,22 @@
 import { describe, expect, test } from "bun:test";
 import { CheckEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
-import type { Answer } from "../../support/appliance.ts";
+import type { TestResponse } from "../../support/appliance.ts";
 import { replyWith, hang, startTarget } from "../../support/target.ts";
 import { signInMember, createPerson, sortStatuses, signInVisitor } from "../../support/people.ts";
 import { createWatch } from "../../support/check-board.ts";
 
 const path = "/dashboard/monitors/try";
 
-type Ask = () => Promise<Answer>;
+type Ask = () => Promise<TestResponse>;
 
 /** People and keys of two organizations that test a monitor; its target hangs until it is released. */
 async function readSnapshot() {
   const watch = await createWatch();
   const shop = await startTarget(hang);
   const body = { type: "http", name: "Shop", url: shop.at(), timeout: 60 };
-  const asks = (page: (method: string, path: string, options: object) => Promise<Answer>): Ask => {
+  const asks = (
+    page: (method: string, path: string, options: object) => Promise<TestResponse>,
+  ): Ask => {
     return () => page("POST", path, { body });
   };
   return {
@@ -38,7 +40,7 @@ async function readSnapshot() {
   };
 }
 
-function expectTooMany({ status, json, headers }: Answer) {
+function expectTooMany({ status, json, headers }: TestResponse) {
   expect([status, json.error.code]).toEqual([429, "RATE_LIMITED"]);
   expect(headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
 }

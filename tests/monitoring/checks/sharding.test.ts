@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { computePhase } from "../../../src/monitoring/checks/rules.ts";
 import { readSince } from "../../../src/events/log.ts";
-import { type Answer, createApplianceClient } from "../../support/appliance.ts";
+import { type TestResponse, createApplianceClient } from "../../support/appliance.ts";
 import { getNodeAddress } from "../../support/nodes.ts";
 import { type Sharing, createSharing } from "../../support/shared-database.ts";
 import { replyWith, startTarget } from "../../support/target.ts";
@@ -234,16 +234,16 @@ describe("two nodes that share the checks", () => {
     /** Sends a request to the other node while the owner processes forwarded work. */
     const requestDuringCheck = async (
       id: string,
-      request: (other: (typeof both)[0]["app"]) => Promise<Answer>,
+      request: (other: (typeof both)[0]["app"]) => Promise<TestResponse>,
     ) => {
       const [owner, other] = nodesOf(id);
-      let response: Answer | null = null;
+      let response: TestResponse | null = null;
       void request(other!.app).then((its) => (response = its));
       while (response === null) {
         await owner!.node.runOnce();
         await Bun.sleep(5);
       }
-      return response as Answer;
+      return response as TestResponse;
     };
     const { pathname } = new URL(pushUrl);
     const reported = await requestDuringCheck(jobId, (app) =>

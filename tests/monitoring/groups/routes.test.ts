@@ -1,5 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { type Answer, dumpTables, testAppliance, unknownId } from "../../support/appliance.ts";
+import {
+  type TestResponse,
+  dumpTables,
+  testAppliance,
+  unknownId,
+} from "../../support/appliance.ts";
 import { createDashboard } from "../../support/dashboard.ts";
 
 const path = "/api/v1/monitor-groups";
@@ -278,7 +283,7 @@ describe("atomic writes", () => {
   test("a group of another organization gets the same response as an unknown group", async () => {
     const { ours, theirs } = await testAppliance();
     const { json } = await theirs.api("POST", path, { body: { name: "Theirs" } });
-    const removeRequestId = ({ json }: Answer) => ({ ...json.error, requestId: "" });
+    const removeRequestId = ({ json }: TestResponse) => ({ ...json.error, requestId: "" });
     for (const method of ["GET", "DELETE"]) {
       const foreign = await ours.api(method, `${path}/${json.data.id}`);
       expect(foreign.status).toBe(404);

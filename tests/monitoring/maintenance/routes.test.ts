@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Answer, dumpTables, unknownId } from "../../support/appliance.ts";
+import { type TestResponse, dumpTables, unknownId } from "../../support/appliance.ts";
 import { createPlanner } from "../../support/planner.ts";
 
 const path = "/api/v1/maintenance-windows";
@@ -7,7 +7,7 @@ const startsAt = "2026-11-22T02:00:00.000Z";
 const endsAt = "2026-11-22T04:00:00.000Z";
 const needed = { title: "Firmware", startsAt, endsAt };
 
-const pathsOf = ({ status, json }: Answer) => [
+const pathsOf = ({ status, json }: TestResponse) => [
   status,
   json.error?.details?.map(({ path }: { path: string }) => path),
 ];

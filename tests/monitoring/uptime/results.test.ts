@@ -74,10 +74,10 @@ const widths = { uptime_hours: hourMs, uptime_days: dayMs };
 function sumRows(rows: readonly HeartbeatRow[], periodMs: number) {
   const found = new Map<string, Sums>();
   for (const row of rows) {
-    const place = `${Math.floor(row.at / periodMs)} ${row.monitorKey}`;
+    const slotKey = `${Math.floor(row.at / periodMs)} ${row.monitorKey}`;
     const sums = buildSums(row);
-    const before = found.get(place);
-    found.set(place, addSums(before === undefined ? [sums] : [before, sums]));
+    const before = found.get(slotKey);
+    found.set(slotKey, addSums(before === undefined ? [sums] : [before, sums]));
   }
   return found;
 }

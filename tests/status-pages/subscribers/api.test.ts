@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Answer } from "../../support/appliance.ts";
+import type { TestResponse } from "../../support/appliance.ts";
 import { signingCanary as secret } from "../../support/samples.ts";
 import { ann, followMailLink, findLink, createPublisher } from "../../support/publisher.ts";
 
@@ -112,7 +112,7 @@ describe.concurrent("the list of subscribers", () => {
     }
     return publisher;
   }
-  const buildAddresses = ({ json }: Answer): string[] =>
+  const buildAddresses = ({ json }: TestResponse): string[] =>
     json.data.map(({ email, url }: { email: string | null; url: string | null }) => email ?? url);
 
   test("has the newest first, and their total", async () => {

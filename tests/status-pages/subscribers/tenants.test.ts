@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { type Answer, dumpTables, unknownId } from "../../support/appliance.ts";
+import { type TestResponse, dumpTables, unknownId } from "../../support/appliance.ts";
 import { ann, createPublisher } from "../../support/publisher.ts";
 
 const webhook = { type: "webhook", url: "https://hooks.team.example/status" };
 
 /** A response without its request id. */
-const removeRequestId = ({ status, text }: Answer) => [
+const removeRequestId = ({ status, text }: TestResponse) => [
   status,
   text.replace(/"requestId":"[^"]+"/, ""),
 ];

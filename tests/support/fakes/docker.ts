@@ -1,7 +1,7 @@
-import { type Answers, type Fake } from "./fake.ts";
+import { type ServeSocket, type Fake } from "./fake.ts";
 
-const answerWith =
-  (body: string, status = "200 OK"): Answers =>
+const replyWithBody =
+  (body: string, status = "200 OK"): ServeSocket =>
   (socket) =>
     void socket.once("data", () =>
       socket.write(
@@ -10,8 +10,8 @@ const answerWith =
     );
 
 /** Lists these containers by name or label. */
-const answerWithContainers =
-  (...containers: readonly [state: string, status: string][]): Answers =>
+const replyWithContainers =
+  (...containers: readonly [state: string, status: string][]): ServeSocket =>
   (socket) =>
     void socket.once("data", (request: Buffer) => {
       const query = decodeURIComponent(request.toString());
@@ -30,12 +30,12 @@ export const docker: Fake = {
   over: "tcp",
   at: (host, port, isSecure) => ({ host, port, tls: isSecure }),
   fields: { container: "shop-web" },
-  answers: answerWithContainers(up),
+  serve: replyWithContainers(up),
   up: "The container is running and healthy, responded",
   details: { state: "running", health: "healthy" },
   alsoUp: [
     [
-      answerWithContainers(up, up),
+      replyWithContainers(up, up),
       "All 2 containers are running, responded",
       byLabel,
       { containers: 2, running: 2, unhealthy: 0 },
@@ -46,33 +46,33 @@ export const docker: Fake = {
     message: "HTTP 403 (Forbidden), expected 200.",
   },
   wrong: [
-    [answerWithContainers(), "There is no such container."],
-    [answerWithContainers(up), "There is no such container.", { container: "other" }],
-    [answerWithContainers(["exited", "Exited (1)"]), "The container is not running but exited."],
+    [replyWithContainers(), "There is no such container."],
+    [replyWithContainers(up), "There is no such container.", { container: "other" }],
+    [replyWithContainers(["exited", "Exited (1)"]), "The container is not running but exited."],
     [
-      answerWithContainers(["running", "Up 2 hours (Paused)"]),
+      replyWithContainers(["running", "Up 2 hours (Paused)"]),
       "The container is not running but paused.",
     ],
     [
-      answerWithContainers(["running", "Exited (137) 1 hour ago"]),
+      replyWithContainers(["running", "Exited (137) 1 hour ago"]),
       "The container is not running but exited.",
     ],
     [
-      answerWithContainers(up, ["running", "Up 1 hour (Paused)"]),
+      replyWithContainers(up, ["running", "Up 1 hour (Paused)"]),
       "1 of 2 containers is not running.",
       byLabel,
     ],
-    [answerWithContainers(["CANARY-7f3a", ""]), "The container is not running."],
-    [answerWithContainers(["running", "Up 1 hour (unhealthy)"]), "The container is unhealthy."],
-    [answerWithContainers(up, ["dead", ""], up), "1 of 3 containers is not running.", byLabel],
+    [replyWithContainers(["CANARY-7f3a", ""]), "The container is not running."],
+    [replyWithContainers(["running", "Up 1 hour (unhealthy)"]), "The container is unhealthy."],
+    [replyWithContainers(up, ["dead", ""], up), "1 of 3 containers is not running.", byLabel],
     [
-      answerWithContainers(up, ["running", "(unhealthy)"]),
+      replyWithContainers(up, ["running", "(unhealthy)"]),
       "1 of 2 containers is unhealthy.",
       byLabel,
     ],
-    [answerWith("[{}]"), "The response is not valid for Docker."],
-    [answerWith("no JSON"), "The response is not valid for Docker."],
-    [answerWith("x", "404 Not Found"), "HTTP 404 (Not Found), expected 200."],
+    [replyWithBody("[{}]"), "The response is not valid for Docker."],
+    [replyWithBody("no JSON"), "The response is not valid for Docker."],
+    [replyWithBody("x", "404 Not Found"), "HTTP 404 (Not Found), expected 200."],
   ],
   flood: "HTTP/1.1 200 OK\r\n\r\n",
   tls: "first",

@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import type { Answers, Fake } from "./fake.ts";
+import type { ServeSocket, Fake } from "./fake.ts";
 
 const dayMs = 86_400_000;
 const formatDaysAhead = (days: number) =>
@@ -8,14 +8,14 @@ const formatDaysAhead = (days: number) =>
 const buildResponse = (body: string, status: string, header = "") =>
   `HTTP/1.1 ${status}\r\nContent-Type: application/rdap+json\r\n${header}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
-const answerWith =
-  (body: string, status = "200 OK", header = ""): Answers =>
+const replyWithBody =
+  (body: string, status = "200 OK", header = ""): ServeSocket =>
   (socket) =>
     void socket.once("data", () => socket.write(buildResponse(body, status, header)));
 
 /** A registry that knows only example.org. */
 const createRegistry =
-  (domain: object): Answers =>
+  (domain: object): ServeSocket =>
   (socket) =>
     void socket.once("data", (request: Buffer) => {
       const isKnown = /^GET \/v\d+\/domain\/example\.org HTTP\/1\.1\r\n/.test(request.toString());
@@ -43,7 +43,7 @@ export const domain: Fake = {
   // Registry responses are cached by address, and ports are reused by other tests.
   at: (host, port) => ({ server: `http://${host}:${port}/v${++servedRegistries}` }),
   fields: { domain: "Example.org." },
-  answers: createRegistry(buildDomain(300)),
+  serve: createRegistry(buildDomain(300)),
   up: /The domain expires in 300 days, on \d{4}-\d\d-\d\d \d\d:\d\d UTC; the registry responded/,
   details: { expiresAt: expect.stringMatching(/^\d{4}-.*Z$/) },
   wrong: [
@@ -69,24 +69,24 @@ export const domain: Fake = {
       "The registry does not know this domain: it is not registered, or not under this name.",
       { domain: "www.example.org" },
     ],
-    [answerWith("", "429 Too Many Requests"), "HTTP 429 (Too Many Requests), expected 200."],
+    [replyWithBody("", "429 Too Many Requests"), "HTTP 429 (Too Many Requests), expected 200."],
     [
-      answerWith("", "302 Found", "Location: /v1/domain/example.org\r\n"),
+      replyWithBody("", "302 Found", "Location: /v1/domain/example.org\r\n"),
       "Redirected more than 5 times.",
     ],
     [
-      answerWith("", "302 Found", "Location: file:///etc/passwd\r\n"),
+      replyWithBody("", "302 Found", "Location: file:///etc/passwd\r\n"),
       "Redirected to something that is not an http or https address.",
     ],
-    [answerWith("no JSON CANARY-7f3a"), "The response is not valid for RDAP."],
-    [answerWith('{"ldhName":"example.org"}'), "The response is not valid for RDAP."],
+    [replyWithBody("no JSON CANARY-7f3a"), "The response is not valid for RDAP."],
+    [replyWithBody('{"ldhName":"example.org"}'), "The response is not valid for RDAP."],
     [
-      answerWith(JSON.stringify({ ldhName: "example.com", events: [] })),
+      replyWithBody(JSON.stringify({ ldhName: "example.com", events: [] })),
       "The response is about another domain.",
     ],
-    [answerWith(buildEvents(registered)), "The registry does not say when the domain expires."],
+    [replyWithBody(buildEvents(registered)), "The registry does not say when the domain expires."],
     [
-      answerWith(buildEvents(buildExpiration("CANARY-7f3a"))),
+      replyWithBody(buildEvents(buildExpiration("CANARY-7f3a"))),
       "The registry does not say when the domain expires.",
     ],
   ],

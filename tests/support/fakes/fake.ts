@@ -4,7 +4,10 @@ import type { Duplex } from "node:stream";
  * The server's side of one connection. `secure` starts TLS on it, with bytes already read, for
  * protocols that start TLS themselves.
  */
-export type Answers = (socket: Duplex, secure: (socket: Duplex, unread?: Buffer) => Duplex) => void;
+export type ServeSocket = (
+  socket: Duplex,
+  secure: (socket: Duplex, unread?: Buffer) => Duplex,
+) => void;
 
 type Common = {
   /** Fields besides the address with which the server accepts the monitor, secrets included. */
@@ -21,11 +24,11 @@ type Common = {
 
 type Stream = Common & {
   over: "tcp";
-  answers: Answers;
+  serve: ServeSocket;
   /** Other good responses and their messages. */
-  alsoUp?: readonly [answers: Answers, up: string, fields?: object, details?: object][];
+  alsoUp?: readonly [serve: ServeSocket, up: string, fields?: object, details?: object][];
   /** Other responses and their messages for a monitor with these fields. */
-  wrong: readonly [answers: Answers, message: string | RegExp, fields?: object][];
+  wrong: readonly [serve: ServeSocket, message: string | RegExp, fields?: object][];
   /** Greeting of the server. */
   greeting?: Uint8Array;
   /** Start of an endless response. */
@@ -41,20 +44,19 @@ type Reply = (message: Buffer) => Uint8Array | null;
 
 type Datagrams = Common & {
   over: "udp";
-  answers: Reply;
-  wrong: readonly [answers: Reply, message: string | RegExp, fields?: object][];
+  serve: Reply;
+  wrong: readonly [serve: Reply, message: string | RegExp, fields?: object][];
 };
 
 /** Connection handler of a server. */
-export type ServedFake =
-  Pick<Stream, "over" | "answers" | "tls"> | Pick<Datagrams, "over" | "answers">;
+export type ServedFake = Pick<Stream, "over" | "serve" | "tls"> | Pick<Datagrams, "over" | "serve">;
 
 /** A server for one monitor type with scripted behavior. */
 export type Fake = Stream | Datagrams;
 
 /** Waits for the first request and sends these bytes. */
-export const answerOnce =
-  (...pieces: readonly (string | Uint8Array)[]): Answers =>
+export const replyOnceTo =
+  (...pieces: readonly (string | Uint8Array)[]): ServeSocket =>
   (socket) =>
     void socket.once("data", () => {
       for (const piece of pieces) socket.write(piece);

@@ -1,4 +1,4 @@
-import type { Answers, Fake } from "./fake.ts";
+import type { ServeSocket, Fake } from "./fake.ts";
 
 const simpleHeader = [0xff, 0xff, 0xff, 0xff];
 const encodeTexts = (...all: string[]) => Buffer.from(`${all.join("\0")}\0`);
@@ -32,7 +32,7 @@ const noAnswer = "The response is not valid for a game server.";
 export const game: Fake = {
   over: "udp",
   fields: {},
-  answers: createGameServer(),
+  serve: createGameServer(),
   up: "12 of 32 players, responded",
   details: { name: "Friday night", players: 12, maxPlayers: 32, map: "de_dust2", version: "1.0" },
   wrong: [
@@ -50,7 +50,7 @@ export const game: Fake = {
 
 export const goldSourceGame: Fake = {
   ...game,
-  answers: () => goldSource,
+  serve: () => goldSource,
   up: "3 of 16 players, responded",
   details: { name: "Friday night", players: 3, maxPlayers: 16, map: "crossfire" },
 };
@@ -71,7 +71,7 @@ const buildStatusPacket = (status: unknown) => {
 
 /** Sends this after a handshake and a status request. */
 const createListServer =
-  (response: Uint8Array): Answers =>
+  (response: Uint8Array): ServeSocket =>
   (socket) => {
     let received = Buffer.alloc(0);
     socket.on("data", (chunk: Buffer) => {
@@ -95,7 +95,7 @@ const notMinecraft = "The response is not valid for a Minecraft server.";
 export const minecraftGame: Fake = {
   over: "tcp",
   fields: { protocol: "minecraft" },
-  answers: createListServer(buildStatusPacket(status)),
+  serve: createListServer(buildStatusPacket(status)),
   up: "3 of 20 players, responded",
   details: { players: 3, maxPlayers: 20, version: "1.21" },
   wrong: [

@@ -1,9 +1,9 @@
 import { createServer } from "node:http2";
-import { type Answers, type Fake, answerOnce } from "./fake.ts";
+import { type ServeSocket, type Fake, replyOnceTo } from "./fake.ts";
 
 /** A health service with this status per service, or a gRPC error status. */
 const createHealthServer =
-  (response: readonly number[], status = "0"): Answers =>
+  (response: readonly number[], status = "0"): ServeSocket =>
   (socket) => {
     const server = createServer();
     server.on("stream", (stream) => {
@@ -30,7 +30,7 @@ const serving = [0, 0, 0, 0, 2, 8, 1];
 export const grpc: Fake = {
   over: "tcp",
   fields: { service: "shop.Orders" },
-  answers: createHealthServer(serving),
+  serve: createHealthServer(serving),
   up: "Serving, responded",
   details: { serving: "SERVING" },
   wrong: [
@@ -39,7 +39,7 @@ export const grpc: Fake = {
     [createHealthServer([], "12"), "The server has no health protocol."],
     [createHealthServer([], "13"), "The server responded with status 13."],
     [createHealthServer(serving), "The server does not know the service.", { service: "other" }],
-    [answerOnce("HTTP/1.1 400 Bad Request\r\n\r\n"), "The response is not valid for gRPC."],
+    [replyOnceTo("HTTP/1.1 400 Bad Request\r\n\r\n"), "The response is not valid for gRPC."],
   ],
   // Settings, followed by data of an unopened stream.
   flood: Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),

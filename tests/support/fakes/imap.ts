@@ -40,7 +40,7 @@ const createImapServerWithout = (response: string) =>
 export const imap: Fake = {
   over: "tcp",
   fields: { tls: "none", username: "probe", password: canary },
-  answers: createImapServer(),
+  serve: createImapServer(),
   alsoUp: [[createImapServer("IMAP4rev1 LOGINDISABLED"), "Greeted", { username: null }]],
   up: "Accepted the user",
   details: { greeting: "ready" },

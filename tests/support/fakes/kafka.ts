@@ -1,5 +1,5 @@
 import { canary } from "../samples.ts";
-import type { Answers, Fake } from "./fake.ts";
+import type { ServeSocket, Fake } from "./fake.ts";
 import { createScramServer } from "./scram-server.ts";
 
 const encodeInt = (value: number, bytes: number) => {
@@ -39,7 +39,7 @@ const buildMetadata = ({ topicError = 0, leaders = [1, 1], brokers = 1 } = {}) =
   ]);
 
 const createKafkaBroker =
-  (onMetadata: Buffer, mechanismError = 0): Answers =>
+  (onMetadata: Buffer, mechanismError = 0): ServeSocket =>
   (socket) => {
     const login = createScramServer("sha512", "probe", canary);
     let steps = 0;
@@ -71,7 +71,7 @@ const createKafkaBroker =
 export const kafka: Fake = {
   over: "tcp",
   fields: { username: "probe", password: canary, mechanism: "scram-sha-512", topic: "orders" },
-  answers: createKafkaBroker(buildMetadata()),
+  serve: createKafkaBroker(buildMetadata()),
   up: "Returned the metadata of 1 broker",
   details: { brokers: 1 },
   refused: {

@@ -1,5 +1,5 @@
 import { canary } from "../samples.ts";
-import { type Answers, type Fake, answerOnce } from "./fake.ts";
+import { type ServeSocket, type Fake, replyOnceTo } from "./fake.ts";
 
 const encode = (tag: number, ...parts: Uint8Array[]): Buffer => {
   const content = Buffer.concat(parts);
@@ -19,7 +19,7 @@ const operations = { bind: 0x60, search: 0x63, extended: 0x77 };
 function createDirectory(
   codes: Partial<Record<keyof typeof operations, number>> = {},
   found = [entry, reference],
-): Answers {
+): ServeSocket {
   return (plain, secure) => {
     let identity = "";
     const listen = (socket: typeof plain) =>
@@ -60,7 +60,7 @@ function createDirectory(
 export const ldap: Fake = {
   over: "tcp",
   fields: { tls: "none", username: "cn=probe", password: canary, baseDn: "dc=team" },
-  answers: createDirectory(),
+  serve: createDirectory(),
   up: "Found the entry",
   alsoUp: [
     [createDirectory(), "Accepted the bind", { baseDn: null }],
@@ -88,12 +88,12 @@ export const ldap: Fake = {
       "The server responded to STARTTLS with error 2.",
       { tls: "starttls" },
     ],
-    [answerOnce(buildMessage(0, buildResult(0x78, 52))), "The server is unavailable."],
-    [answerOnce(buildMessage(0, buildResult(0x78, 0))), "The response is not valid for LDAP."],
-    [answerOnce("HTTP/1.1 400 Bad Request\r\n\r\n"), "The response is not valid for LDAP."],
-    [answerOnce(encode(0x30, encode(0x02))), "The response is not valid for LDAP."],
-    [answerOnce(buildMessage(1, entry)), "The response is not valid for LDAP."],
-    [answerOnce(buildMessage(1, encode(0x61))), "The response is not valid for LDAP."],
+    [replyOnceTo(buildMessage(0, buildResult(0x78, 52))), "The server is unavailable."],
+    [replyOnceTo(buildMessage(0, buildResult(0x78, 0))), "The response is not valid for LDAP."],
+    [replyOnceTo("HTTP/1.1 400 Bad Request\r\n\r\n"), "The response is not valid for LDAP."],
+    [replyOnceTo(encode(0x30, encode(0x02))), "The response is not valid for LDAP."],
+    [replyOnceTo(buildMessage(1, entry)), "The response is not valid for LDAP."],
+    [replyOnceTo(buildMessage(1, encode(0x61))), "The response is not valid for LDAP."],
   ],
   flood: Buffer.from([0x30, 0x84, 0x10, 0, 0, 0]),
   tls: "both",

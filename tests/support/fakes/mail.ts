@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import type { Answers } from "./fake.ts";
+import type { ServeSocket } from "./fake.ts";
 
 /**
  * A mail server's response to a line; null for none. With `secure`, TLS starts after the response.
@@ -8,31 +8,31 @@ export type Reply = string | { secure: string } | null;
 
 /** Greets and responds line by line; `newSession` is called once per connection. */
 export const createLineServer =
-  (greeting: string, newSession: () => (line: string) => Reply): Answers =>
+  (greeting: string, newSession: () => (line: string) => Reply): ServeSocket =>
   (socket, secure) => {
-    const answerTo = newSession();
-    const answerLines = (connection: Duplex) => {
+    const replyTo = newSession();
+    const replyToLines = (connection: Duplex) => {
       let unread = "";
       connection.on("data", (data: Buffer) => {
         const lines = (unread + data.toString()).split("\r\n");
         unread = lines.pop() ?? "";
         for (const line of lines) {
-          const reply = answerTo(line);
+          const reply = replyTo(line);
           if (typeof reply === "string") connection.write(reply);
           else if (reply !== null) {
             connection.removeAllListeners("data").write(reply.secure);
-            answerLines(secure(connection));
+            replyToLines(secure(connection));
           }
         }
       });
     };
-    answerLines(socket);
+    replyToLines(socket);
     socket.write(greeting);
   };
 
 /** Sends all of this at once, regardless of the request. */
 export const greetWith =
-  (...pieces: readonly string[]): Answers =>
+  (...pieces: readonly string[]): ServeSocket =>
   (socket) => {
     socket.resume();
     for (const piece of pieces) socket.write(piece);

@@ -1,6 +1,6 @@
 import { Binary, deserialize, type Document, serialize } from "bson";
 import { canary } from "../samples.ts";
-import { type Answers, type Fake, answerOnce } from "./fake.ts";
+import { type ServeSocket, type Fake, replyOnceTo } from "./fake.ts";
 import { createScramServer } from "./scram-server.ts";
 
 function buildMessage(document: Document, opcode = 2013): Buffer {
@@ -14,7 +14,7 @@ function buildMessage(document: Document, opcode = 2013): Buffer {
 const member = { ok: 1, setName: "rs0", isWritablePrimary: true, primary: "db1.lan:27017" };
 
 const createMongoServer =
-  ({ count = 4_096, isKnown = true, hello = member as Document } = {}): Answers =>
+  ({ count = 4_096, isKnown = true, hello = member as Document } = {}): ServeSocket =>
   (socket) => {
     const login = createScramServer("sha256", "probe", canary, count);
     const buildSaslMessage = (text: string) =>
@@ -43,7 +43,7 @@ const createMongoServer =
 export const mongodb: Fake = {
   over: "tcp",
   fields: { username: "probe", password: canary },
-  answers: createMongoServer(),
+  serve: createMongoServer(),
   up: "Answered hello",
   details: { version: "8.0.4", role: "primary", replicaSet: "rs0", primary: "db1.lan:27017" },
   alsoUp: [
@@ -78,9 +78,9 @@ export const mongodb: Fake = {
       createMongoServer({ count: 10_000_000 }),
       "Signing in needs more iterations than are supported: at most 100000.",
     ],
-    [answerOnce(buildMessage({ ok: 1 }, 1)), "The response is not valid for MongoDB."],
-    [answerOnce(buildMessage({ ok: 1 })), "The response is not valid for MongoDB."],
-    [answerOnce("HTTP/1.1 400 Bad Request\r\n\r\n"), "The response is not valid for MongoDB."],
+    [replyOnceTo(buildMessage({ ok: 1 }, 1)), "The response is not valid for MongoDB."],
+    [replyOnceTo(buildMessage({ ok: 1 })), "The response is not valid for MongoDB."],
+    [replyOnceTo("HTTP/1.1 400 Bad Request\r\n\r\n"), "The response is not valid for MongoDB."],
   ],
   flood: Buffer.from([0, 0, 0, 0x10, ...Buffer.alloc(8), 0xdd, 7, 0, 0, ...Buffer.alloc(5)]),
   tls: "first",

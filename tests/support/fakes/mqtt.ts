@@ -1,5 +1,5 @@
 import { canary } from "../samples.ts";
-import { type Answers, type Fake, answerOnce } from "./fake.ts";
+import { type ServeSocket, type Fake, replyOnceTo } from "./fake.ts";
 
 const encodeField = (text: string) =>
   Buffer.concat([Buffer.from([0, text.length]), Buffer.from(text)]);
@@ -21,7 +21,7 @@ const onMessage = '{"on":true}';
 
 /** Has one user and responds to a subscription with these packets. */
 const createMqttBroker =
-  (...packets: readonly Buffer[]): Answers =>
+  (...packets: readonly Buffer[]): ServeSocket =>
   (socket) =>
     void socket.on("data", (data: Buffer) => {
       const isSubscription = data[0] === 0x82 && data.includes(encodeField("plant/+/state"));
@@ -37,10 +37,10 @@ export const createPublishingBroker = (message: string) =>
   createMqttBroker(buildSuback(), buildPublish(message));
 
 const createRefusingBroker = (code: number) =>
-  answerOnce(buildMqttPacket(0x20, Buffer.from([0, code])));
+  replyOnceTo(buildMqttPacket(0x20, Buffer.from([0, code])));
 /** The response of a broker that supports only version 5. */
 const createRefusingBroker5 = (code: number) =>
-  answerOnce(buildMqttPacket(0x20, Buffer.from([0, code, 0])));
+  replyOnceTo(buildMqttPacket(0x20, Buffer.from([0, code, 0])));
 const invalidMqttAnswer = "The response is not valid for MQTT.";
 const noAssertions = { assertions: [] };
 
@@ -52,7 +52,7 @@ export const mqtt: Fake = {
     topic: "plant/+/state",
     assertions: [{ source: "json", path: "$.on", op: "equals", value: true }],
   },
-  answers: createMqttBroker(buildSuback(), buildPublish(onMessage)),
+  serve: createMqttBroker(buildSuback(), buildPublish(onMessage)),
   alsoUp: [
     [createMqttBroker(buildPublish(onMessage), buildSuback()), "Received a message"],
     [
@@ -84,9 +84,9 @@ export const mqtt: Fake = {
     [createRefusingBroker(3), "The broker is not available."],
     [createRefusingBroker(5), "The broker does not authorize the user."],
     [createRefusingBroker(99), invalidMqttAnswer],
-    [answerOnce("HTTP/1.1 400 Bad Request\r\n\r\n"), invalidMqttAnswer],
-    [answerOnce(buildMqttPacket(0x20, Buffer.from([0]))), invalidMqttAnswer],
-    [answerOnce(Buffer.from([0x20, 0x80, 0x80, 0x80, 0x80, 0x01])), invalidMqttAnswer],
+    [replyOnceTo("HTTP/1.1 400 Bad Request\r\n\r\n"), invalidMqttAnswer],
+    [replyOnceTo(buildMqttPacket(0x20, Buffer.from([0]))), invalidMqttAnswer],
+    [replyOnceTo(Buffer.from([0x20, 0x80, 0x80, 0x80, 0x80, 0x01])), invalidMqttAnswer],
     [createMqttBroker(accepted), invalidMqttAnswer],
     [createMqttBroker(buildMqttPacket(0x30, Buffer.from([9]))), invalidMqttAnswer],
     [createMqttBroker(buildSuback(0x80)), "The broker rejected the subscription."],

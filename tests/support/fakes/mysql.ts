@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Duplex } from "node:stream";
 import { canary } from "../samples.ts";
-import type { Answers, Fake } from "./fake.ts";
+import type { ServeSocket, Fake } from "./fake.ts";
 
 /** https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_packets.html */
 export function buildMysqlPacket(
@@ -73,22 +73,22 @@ const about = buildRows("11.8.2-MariaDB", "version", 0xfd);
 
 /** Supports TLS, one user with a password, and any query. */
 const createMysqlServer =
-  (onQuery: Buffer, onLogin?: Buffer, first = greeting): Answers =>
+  (onQuery: Buffer, onLogin?: Buffer, first = greeting): ServeSocket =>
   (socket, secure) => {
-    const answerTo = (data: Buffer) =>
+    const replyTo = (data: Buffer) =>
       data.includes("SET ") ? buildOk(1) : data.includes("version()") ? about : onQuery;
-    const answerPackets = (line: Duplex) =>
+    const replyToPackets = (line: Duplex) =>
       line.on("data", (data: Buffer) => {
         const sequence = data[3] ?? 0;
         if (data.length >= 36 && sequence === 1 && (data.readUInt16LE(4) & ssl) !== 0) {
           line.removeAllListeners("data");
-          answerPackets(secure(line, data.subarray(36)));
-        } else if (sequence === 0) line.write(answerTo(data));
+          replyToPackets(secure(line, data.subarray(36)));
+        } else if (sequence === 0) line.write(replyTo(data));
         else if (data.includes(scramblePassword(canary)))
           line.write(onLogin ?? buildOk(sequence + 1));
         else line.write(buildError(sequence + 1, 1045, "28000", "Access denied"));
       });
-    answerPackets(socket);
+    replyToPackets(socket);
     socket.write(first);
   };
 
@@ -101,7 +101,7 @@ export const mysql: Fake = {
     assertions: [{ source: "json", path: "$[0].n", op: "equals", value: 42 }],
   },
   greeting,
-  answers: createMysqlServer(buildRows("42")),
+  serve: createMysqlServer(buildRows("42")),
   up: "Answered the query",
   details: { version: "11.8.2-MariaDB" },
   refused: {

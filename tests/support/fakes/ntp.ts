@@ -22,7 +22,7 @@ const createNtpServer =
 export const ntp: Fake = {
   over: "udp",
   fields: { maxOffsetMs: 60_000, maxStratum: 3 },
-  answers: createNtpServer(),
+  serve: createNtpServer(),
   up: /Stratum 2, its clock differs from this machine's by \d+ ms, responded/,
   details: { stratum: 2, offsetMs: expect.any(Number) },
   wrong: [

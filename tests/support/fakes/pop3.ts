@@ -26,7 +26,7 @@ const createRefusingServer = (response: string) =>
 export const pop3: Fake = {
   over: "tcp",
   fields: { tls: "none", username: "probe", password: canary },
-  answers: createPop3Server(),
+  serve: createPop3Server(),
   alsoUp: [
     [createPop3Server("-ERR unknown\r\n"), "Accepted the user"],
     [createPop3Server(), "Greeted", { username: null }],

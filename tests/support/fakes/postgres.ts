@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Duplex } from "node:stream";
 import { canary } from "../samples.ts";
-import { type Answers, type Fake, answerOnce } from "./fake.ts";
+import { type ServeSocket, type Fake, replyOnceTo } from "./fake.ts";
 
 /** A message of https://www.postgresql.org/docs/current/protocol-message-formats.html */
 export function buildPostgresMessage(type: string, ...parts: readonly (string | Buffer)[]): Buffer {
@@ -65,13 +65,13 @@ const proof = `md5${hashMd5(hashMd5(`${canary}probe`) + salt)}`;
 
 /** Supports TLS, one user with SCRAM, and any query. */
 const createPostgresServer =
-  (onQuery: Buffer): Answers =>
+  (onQuery: Buffer): ServeSocket =>
   (socket, secure) => {
-    const answerMessages = (line: Duplex) =>
+    const replyToMessages = (line: Duplex) =>
       line.on("data", (data: Buffer) => {
         if (data.length === 8 && data.readInt32BE(4) === sslRequest) {
           line.removeAllListeners("data").write("S");
-          answerMessages(secure(line));
+          replyToMessages(secure(line));
         } else if (data[0] === 0) line.write(buildPostgresMessage("R", encodeNumber(5, 4), salt));
         else if (data.toString("latin1", 0, 1) === "p")
           line.write(
@@ -81,7 +81,7 @@ const createPostgresServer =
           );
         else line.write(data.includes("server_version") ? about : onQuery);
       });
-    answerMessages(socket);
+    replyToMessages(socket);
   };
 
 export const postgres: Fake = {
@@ -92,7 +92,7 @@ export const postgres: Fake = {
     query: "SELECT 42 AS n",
     assertions: [{ source: "json", path: "$[0].n", op: "equals", value: 42 }],
   },
-  answers: createPostgresServer(rows),
+  serve: createPostgresServer(rows),
   up: "Answered the query",
   details: { version: "17.2 (Debian 17.2-1)", role: "standby" },
   refused: {
@@ -100,14 +100,14 @@ export const postgres: Fake = {
     message: "The server rejected the user name or the password.",
   },
   wrong: [
-    [answerOnce("N"), "The server does not offer TLS.", { tls: true }],
-    [answerOnce("?"), "The response is not valid for PostgreSQL.", { tls: true }],
-    [answerOnce("SE"), "The server sent unencrypted data after TLS began.", { tls: true }],
+    [replyOnceTo("N"), "The server does not offer TLS.", { tls: true }],
+    [replyOnceTo("?"), "The response is not valid for PostgreSQL.", { tls: true }],
+    [replyOnceTo("SE"), "The server sent unencrypted data after TLS began.", { tls: true }],
     [
-      answerOnce(buildError("3D000", "no database")),
+      replyOnceTo(buildError("3D000", "no database")),
       "The database does not exist, or is closed to the user.",
     ],
-    [answerOnce(buildError("57P03", "starting up")), "The server is starting or shutting down."],
+    [replyOnceTo(buildError("57P03", "starting up")), "The server is starting or shutting down."],
     [
       createPostgresServer(Buffer.concat([buildError("42703", `no column ${canary}`), ready])),
       "The server does not understand the query.",
@@ -128,7 +128,7 @@ export const postgres: Fake = {
       "The query was answered, but assertion 1 failed: the value at $[0].n must be 42.",
     ],
     [
-      answerOnce(buildPostgresMessage("R", encodeNumber(99, 4))),
+      replyOnceTo(buildPostgresMessage("R", encodeNumber(99, 4))),
       "The response is not valid for PostgreSQL.",
     ],
   ],

@@ -1,5 +1,5 @@
 import { canary } from "../samples.ts";
-import { type Answers, type Fake, answerOnce } from "./fake.ts";
+import { type ServeSocket, type Fake, replyOnceTo } from "./fake.ts";
 
 const encodeNumber = (value: number, bytes: number) => {
   const buffer = Buffer.alloc(bytes);
@@ -49,7 +49,7 @@ const buildClose = (channel: number, code: number) =>
 function createBroker({
   mechanisms = "AMQPLAIN PLAIN",
   close = {},
-}: { mechanisms?: string; close?: Record<string, number> } = {}): Answers {
+}: { mechanisms?: string; close?: Record<string, number> } = {}): ServeSocket {
   return (socket) => {
     let unread = Buffer.alloc(0);
     const handle = (step: string, frame: Buffer) => {
@@ -106,7 +106,7 @@ export const rabbitmq: Fake = {
     queue: "orders",
     maxMessages: 10,
   },
-  answers: createBroker(),
+  serve: createBroker(),
   up: "Opened the virtual host",
   alsoUp: [
     [createBroker({ mechanisms: "EXTERNAL" }), "Greeted", { username: null }, { version: "4.1.2" }],
@@ -135,10 +135,10 @@ export const rabbitmq: Fake = {
     ],
     [createBroker({ close: { "10,40": 320 } }), "The broker is shutting down."],
     [createBroker({ close: { "10,40": 541 } }), "The server responded with error 541."],
-    [answerOnce("AMQP\0\x01\0\0"), "The server does not support AMQP 0-9-1."],
-    [answerOnce("HTTP/1.1 400 Bad Request\r\n\r\n"), "The response is not valid for AMQP 0-9-1."],
-    [answerOnce(buildFrame(0, 10, 10)), "The response is not valid for AMQP 0-9-1."],
-    [answerOnce(buildFrame(0, 10, 30)), "The response is not valid for AMQP 0-9-1."],
+    [replyOnceTo("AMQP\0\x01\0\0"), "The server does not support AMQP 0-9-1."],
+    [replyOnceTo("HTTP/1.1 400 Bad Request\r\n\r\n"), "The response is not valid for AMQP 0-9-1."],
+    [replyOnceTo(buildFrame(0, 10, 10)), "The response is not valid for AMQP 0-9-1."],
+    [replyOnceTo(buildFrame(0, 10, 30)), "The response is not valid for AMQP 0-9-1."],
   ],
   flood: Buffer.concat([Buffer.from([1, 0, 0]), encodeNumber(0x1000_0000, 4)]),
   tls: "first",

@@ -37,7 +37,7 @@ function decryptPassword(request: Buffer): string {
 export const radius: Fake = {
   over: "udp",
   fields: { secret: sharedSecret, username: "probe", password: canary },
-  answers: (request) => createAnswer(decryptPassword(request) === canary ? 2 : 3)(request),
+  serve: (request) => createAnswer(decryptPassword(request) === canary ? 2 : 3)(request),
   up: "Accepted the user",
   details: { reply: "Welcome on board" },
   refused: {

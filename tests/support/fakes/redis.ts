@@ -1,5 +1,5 @@
 import { canary } from "../samples.ts";
-import { type Answers, type Fake, answerOnce } from "./fake.ts";
+import { type ServeSocket, type Fake, replyOnceTo } from "./fake.ts";
 
 const encodeBulk = (text: string) => `$${text.length}\r\n${text}\r\n`;
 const hello = [
@@ -13,7 +13,7 @@ const hello = [
 ].join("");
 
 /** Accepts only a user without a password, like `nopass`. */
-const serveWithoutPassword: Answers = (socket) => {
+const serveWithoutPassword: ServeSocket = (socket) => {
   socket.on("data", (data: Buffer) => {
     if (data.includes("HELLO")) socket.write(hello);
     else if (data.includes("AUTH"))
@@ -23,7 +23,7 @@ const serveWithoutPassword: Answers = (socket) => {
 };
 
 /** Supports one user, PING and AUTH. */
-const serveWithPassword: Answers = (socket) => {
+const serveWithPassword: ServeSocket = (socket) => {
   let isIn = false;
   socket.on("data", (data: Buffer) => {
     const words = data
@@ -40,18 +40,18 @@ const serveWithPassword: Answers = (socket) => {
 export const redis: Fake = {
   over: "tcp",
   fields: { username: "probe", password: canary },
-  answers: serveWithPassword,
+  serve: serveWithPassword,
   up: "Answered PING",
   alsoUp: [[serveWithoutPassword, "Answered PING", { username: "guest", password: null }]],
   details: { version: "7.0.15", role: "master", mode: "standalone" },
   refused: { fields: { username: "other" }, message: "The server rejected the password." },
   wrong: [
-    [answerOnce("-NOAUTH Authentication required.\r\n"), "The server requires a password."],
-    [answerOnce("-LOADING Redis is loading\r\n"), "The server is still loading its data."],
-    [answerOnce("-ERR unknown command\r\n"), "The server rejected the password."],
-    [answerOnce("-XYZ odd\r\n"), "The server responded to AUTH with an error."],
-    [answerOnce("HTTP/1.1 400 Bad Request\r\n\r\n"), "The response is not valid for Redis."],
-    [answerOnce("+OK\r\n+PANG\r\n"), "The response is not valid for Redis."],
+    [replyOnceTo("-NOAUTH Authentication required.\r\n"), "The server requires a password."],
+    [replyOnceTo("-LOADING Redis is loading\r\n"), "The server is still loading its data."],
+    [replyOnceTo("-ERR unknown command\r\n"), "The server rejected the password."],
+    [replyOnceTo("-XYZ odd\r\n"), "The server responded to AUTH with an error."],
+    [replyOnceTo("HTTP/1.1 400 Bad Request\r\n\r\n"), "The response is not valid for Redis."],
+    [replyOnceTo("+OK\r\n+PANG\r\n"), "The response is not valid for Redis."],
   ],
   flood: "+",
   tls: "first",

@@ -1,4 +1,4 @@
-import { type Fake, answerOnce } from "./fake.ts";
+import { type Fake, replyOnceTo } from "./fake.ts";
 
 const callIdOf = (request: Buffer | string) => /^Call-ID: (.+)$/im.exec(String(request))?.[1] ?? "";
 
@@ -20,7 +20,7 @@ const buildResponse = (
 export const sip: Fake = {
   over: "udp",
   fields: { user: "100" },
-  answers: (request) =>
+  serve: (request) =>
     request.includes("OPTIONS sip:100@") ? buildResponse(request, { header: "i" }) : null,
   up: "Responded with 200",
   details: { server: "Asterisk PBX 20.6.0" },
@@ -51,7 +51,7 @@ export const sipOverTcp: Fake = {
   over: "tcp",
   at: (host, port, isSecure) => ({ host, port, transport: isSecure ? "tls" : "tcp" }),
   fields: {},
-  answers: (socket) =>
+  serve: (socket) =>
     void socket.once("data", (request: Buffer) => {
       socket.write(buildResponse(request, { status: "100 Trying" }));
       socket.write(buildResponse(request, { callId: "another", status: "500 Other" }));
@@ -60,9 +60,9 @@ export const sipOverTcp: Fake = {
   up: "Responded with 200",
   details: { server: "Asterisk PBX 20.6.0" },
   wrong: [
-    [answerOnce("HTTP/1.1 400 Bad Request\r\n\r\n"), "The response is not valid for SIP."],
+    [replyOnceTo("HTTP/1.1 400 Bad Request\r\n\r\n"), "The response is not valid for SIP."],
     [
-      answerOnce("SIP/2.0 200 OK\r\nContent-Length: -1\r\n\r\n"),
+      replyOnceTo("SIP/2.0 200 OK\r\nContent-Length: -1\r\n\r\n"),
       "The response is not valid for SIP.",
     ],
   ],

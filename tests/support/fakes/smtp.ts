@@ -34,7 +34,7 @@ const createServerAfterHello = (response: string) =>
 export const smtp: Fake = {
   over: "tcp",
   fields: { tls: "none", username: "probe", password: canary },
-  answers: createSmtpServer(),
+  serve: createSmtpServer(),
   alsoUp: [
     [createSmtpServer("LOGIN"), "Accepted the user"],
     [createSmtpServer(), "Greeted", { username: null }],

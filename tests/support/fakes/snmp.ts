@@ -52,7 +52,7 @@ export const snmp: Fake = {
     community: canary,
     assertions: [{ source: "body", op: "equals", value: "fine" }],
   },
-  answers: createAgent(encodeOctetString("fine")),
+  serve: createAgent(encodeOctetString("fine")),
   up: "Read the object",
   details: { value: "fine" },
   refused: {

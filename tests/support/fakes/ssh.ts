@@ -7,7 +7,7 @@ import {
   type KeyObject,
   sign,
 } from "node:crypto";
-import { type Answers, type Fake, answerOnce } from "./fake.ts";
+import { type ServeSocket, type Fake, replyOnceTo } from "./fake.ts";
 
 const encodeUint32 = (value: number) => {
   const bytes = Buffer.alloc(4);
@@ -68,7 +68,7 @@ const createSshServer =
     signed = "ssh-ed25519",
     point,
     before = [],
-  }: SshServerOptions = {}): Answers =>
+  }: SshServerOptions = {}): ServeSocket =>
   (socket) => {
     let unread = Buffer.alloc(0);
     let client: string | null = null;
@@ -120,7 +120,7 @@ const noCommon = "The server offers no key exchange that is supported.";
 export const ssh: Fake = {
   over: "tcp",
   fields: { fingerprint },
-  answers: createSshServer(),
+  serve: createSshServer(),
   alsoUp: [
     [createSshServer(), "Proved its host key", { fingerprint: null }],
     // SSH_MSG_IGNORE and SSH_MSG_DEBUG.
@@ -155,13 +155,13 @@ export const ssh: Fake = {
     ],
     [createSshServer({ before: [buildSshPacket([31], encodeString("x"))] }), invalidSshAnswer],
     [createSshServer({ before: [buildSshPacket([99])] }), invalidSshAnswer],
-    [answerOnce("SSH-1.5-Old\r\n"), "The server speaks an older version of SSH."],
+    [replyOnceTo("SSH-1.5-Old\r\n"), "The server speaks an older version of SSH."],
     [
-      answerOnce("Exceeded MaxStartups\r\n"),
+      replyOnceTo("Exceeded MaxStartups\r\n"),
       "The server accepts no more connections at the moment.",
     ],
-    [answerOnce("HTTP/1.1 400 Bad Request\r\n\r\n"), invalidSshAnswer],
-    [answerOnce("220 mail.test ESMTP\r\n"), invalidSshAnswer],
+    [replyOnceTo("HTTP/1.1 400 Bad Request\r\n\r\n"), invalidSshAnswer],
+    [replyOnceTo("220 mail.test ESMTP\r\n"), invalidSshAnswer],
   ],
   greeting: Buffer.from(`${banner}\r\n`),
   flood: "SSH-2.0-",

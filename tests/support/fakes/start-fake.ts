@@ -6,7 +6,7 @@ import { Duplex } from "node:stream";
 import { TLSSocket } from "node:tls";
 import { type certificates, writeCertificates } from "../certificates.ts";
 import { startListener } from "../check-runs.ts";
-import type { Answers, ServedFake } from "./fake.ts";
+import type { ServeSocket, ServedFake } from "./fake.ts";
 
 export type Certificate = (typeof certificates)[number];
 
@@ -36,7 +36,7 @@ function getCertificate(name: Certificate) {
 /** A fake server on loopback, with TLS if `tls` names a certificate. */
 export async function startFake(
   fake: ServedFake,
-  responses = fake.answers,
+  responses = fake.serve,
   tls: Certificate | null = null,
   begins = fake.over === "tcp" ? fake.tls : undefined,
 ) {
@@ -53,7 +53,7 @@ export async function startFake(
   };
   return startListener((socket) => {
     const isSecureAtOnce = tls !== null && begins === "first";
-    (responses as Answers)(isSecureAtOnce ? secureSocket(socket) : socket, secureSocket);
+    (responses as ServeSocket)(isSecureAtOnce ? secureSocket(socket) : socket, secureSocket);
   });
 }
 

@@ -1,8 +1,8 @@
-import type { Answers, Fake } from "./fake.ts";
+import type { ServeSocket, Fake } from "./fake.ts";
 
 /** Serves documents by path, and 404 for all other paths. */
 export const serveDocuments =
-  (documents: Readonly<Record<string, unknown>>): Answers =>
+  (documents: Readonly<Record<string, unknown>>): ServeSocket =>
   (socket) =>
     void socket.once("data", (request: Buffer) => {
       const path = /^GET (?:\/p\d+)?(\S*)/.exec(request.toString())?.[1] ?? "";
@@ -14,7 +14,7 @@ export const serveDocuments =
     });
 
 const answerWith =
-  (status: string, body: string): Answers =>
+  (status: string, body: string): ServeSocket =>
   (socket) =>
     void socket.once("data", () =>
       socket.write(`HTTP/1.1 ${status}\r\nContent-Length: ${body.length}\r\n\r\n${body}`),
@@ -43,7 +43,7 @@ export const statuspage: Fake = {
   // Detected formats are cached by address, and ports are reused by other tests.
   at: (host, port) => ({ url: `http://${host}:${port}/p${++servedPages}` }),
   fields: {},
-  answers: serveSummary("operational", "none"),
+  serve: serveSummary("operational", "none"),
   up: "The status page reports normal operation, read",
   details: { page: "Supplier" },
   alsoUp: [

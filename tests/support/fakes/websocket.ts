@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { canary } from "../samples.ts";
-import { type Answers, type Fake, answerOnce } from "./fake.ts";
+import { type ServeSocket, type Fake, replyOnceTo } from "./fake.ts";
 
 const buildFrame = (first: number, text: string) =>
   Buffer.concat([Buffer.from([first, text.length]), Buffer.from(text)]);
@@ -9,7 +9,7 @@ const subprotocols = { "Sec-WebSocket-Protocol": "ticks, chat" };
 
 /** Accepts a handshake with the right header and responds to every message with this text. */
 const createWebSocketServer =
-  (...frames: readonly Buffer[]): Answers =>
+  (...frames: readonly Buffer[]): ServeSocket =>
   (socket) => {
     socket.once("data", (head: Buffer) => {
       if (!head.includes(`X-Token: ${canary}`))
@@ -38,7 +38,7 @@ export const websocket: Fake = {
     send: "ping",
     expect: "pong",
   },
-  answers: createWebSocketServer(
+  serve: createWebSocketServer(
     buildFrame(text, "hello"),
     buildFrame(ping, ""),
     buildFrame(start, "po"),
@@ -59,12 +59,12 @@ export const websocket: Fake = {
     message: "HTTP 401 (Unauthorized), expected 101.",
   },
   wrong: [
-    [answerOnce("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), "HTTP 200 (OK), expected 101."],
+    [replyOnceTo("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), "HTTP 200 (OK), expected 101."],
     [
-      answerOnce("HTTP/1.1 101 Switching Protocols\r\nSec-WebSocket-Accept: no\r\n\r\n"),
+      replyOnceTo("HTTP/1.1 101 Switching Protocols\r\nSec-WebSocket-Accept: no\r\n\r\n"),
       invalidWebSocketAnswer,
     ],
-    [answerOnce("SSH-2.0-OpenSSH\r\n"), "The response is not valid HTTP."],
+    [replyOnceTo("SSH-2.0-OpenSSH\r\n"), "The response is not valid HTTP."],
     [
       createWebSocketServer(buildFrame(close, "")),
       "The connection was closed without the expected response.",

@@ -5,8 +5,8 @@ import { tNode } from "../../language/text.ts";
  * Names the configuration that manages a record, and the fields that were edited here since it was
  * applied.
  */
-export function ManagedLine({ what }: { what: ManagedAs }) {
-  const managed = useManaged(what);
+export function ManagedLine({ record }: { record: ManagedAs }) {
+  const managed = useManaged(record);
   if (managed === null) return null;
   const { source, key, drift } = managed;
   return (
@@ -15,7 +15,7 @@ export function ManagedLine({ what }: { what: ManagedAs }) {
         configuration: <b>{source}</b>,
         key: (
           <code>
-            {what.section}.{key}
+            {record.section}.{key}
           </code>
         ),
       })}

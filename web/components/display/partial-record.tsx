@@ -9,14 +9,14 @@ export const useMayChange = ({ partial }: Shared): boolean =>
   useSignedInPerson().mayWrite && partial !== true;
 
 /** Says why someone who may write can't change a record that also concerns monitors of other groups. */
-export function PartialNote({ what, partial }: Shared & { what: string }) {
+export function PartialNote({ subject, partial }: Shared & { subject: string }) {
   const { mayWrite } = useSignedInPerson();
   if (partial !== true || !mayWrite) return null;
   return (
     <p className="quiet panel-words">
       {tNode(
-        "{what} also concerns monitors outside of your groups. You can read it, but not change it.",
-        { what },
+        "{subject} also concerns monitors outside of your groups. You can read it, but not change it.",
+        { subject },
       )}
     </p>
   );

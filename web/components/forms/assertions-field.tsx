@@ -147,7 +147,7 @@ function AssertionControls({ number, sources, assertion, issues, onChange }: Con
   const { source, path, op } = assertion;
   const writing = inputKindOf(assertion);
   const pathLabels = pathWords[source];
-  const labelPart = (what: string) => t("{what} of assertion {number}", { what, number });
+  const labelPart = (part: string) => t("{part} of assertion {number}", { part, number });
   return (
     <>
       <Select

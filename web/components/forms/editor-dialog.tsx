@@ -50,7 +50,7 @@ export function EditorDialog<T extends object>({
   const isShown = (id === null || opened !== null) && !isComing([records, ...besides]);
   return (
     <Modal opened onClose={onClose} title={title} size={size} closeOnClickOutside={false}>
-      {isShown && isManaged && <ManagedWarning what={{ section: managed, id }} />}
+      {isShown && isManaged && <ManagedWarning record={{ section: managed, id }} />}
       {error !== null && <p className="down">{error.message}</p>}
       {isShown && (
         <Fragment key={opened?.generation}>

@@ -51,7 +51,7 @@ export default function AlertChannelPage() {
         useUsersOfChannel(id),
         useOverview(),
       ]}
-      what={t("The alert channel")}
+      subject={t("The alert channel")}
       crumbs={crumbs}
     >
       {(channel) => <Channel key={id} channel={channel} />}

@@ -51,7 +51,7 @@ export default function AlertChannelsPage() {
         )}
       </PageHeader>
       {error !== null && channels === undefined && (
-        <LoadFailed what={t("The alert channels")} error={error} />
+        <LoadFailed subject={t("The alert channels")} error={error} />
       )}
       {channels?.length === 0 && <NoChannels mayWrite={mayWrite} onChoose={open} />}
       {channels !== undefined && channels.length > 0 && (

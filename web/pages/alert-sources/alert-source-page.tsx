@@ -35,7 +35,7 @@ export default function AlertSourcePage() {
     <Loaded
       query={useAlertSource(id)}
       besides={[useManagedRecords("alertSources"), useAlertChannels(), useEscalationPolicies()]}
-      what={t("The alert source")}
+      subject={t("The alert source")}
       crumbs={crumbs}
     >
       {(source) => (

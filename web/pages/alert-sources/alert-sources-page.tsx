@@ -31,7 +31,7 @@ export default function AlertSourcesPage() {
         <CurlButton action={() => ({ method: "GET", route: v1["alert-sources"] })} />
         {mayEdit && <CreateButton onClick={createSource}>{t("Create alert source")}</CreateButton>}
       </PageHeader>
-      <Loaded query={useAlertSources()} what={t("The alert sources")}>
+      <Loaded query={useAlertSources()} subject={t("The alert sources")}>
         {(all) => {
           const shown = all.filter(({ id }) => !deleting.has(id));
           if (shown.length === 0) return <NoSources mayEdit={mayEdit} />;

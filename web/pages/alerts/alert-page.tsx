@@ -20,7 +20,7 @@ const crumbs = [{ to: "/alerts", label: t("Alerts") }];
 export default function AlertPage() {
   const { id = "" } = useParams({ strict: false });
   return (
-    <Loaded query={useAlert(id)} what={t("The alert")} crumbs={crumbs}>
+    <Loaded query={useAlert(id)} subject={t("The alert")} crumbs={crumbs}>
       {(alert) => <Details alert={alert} />}
     </Loaded>
   );

@@ -55,7 +55,7 @@ export default function AlertsPage() {
       <PageHeader title={t("Alerts")}>
         <CurlButton action={() => ({ method: "GET", route: v1.alerts, query: openQuery })} />
       </PageHeader>
-      {error !== null && !isLoaded && <LoadFailed what={t("The alerts")} error={error} />}
+      {error !== null && !isLoaded && <LoadFailed subject={t("The alerts")} error={error} />}
       {isLoaded && <FilterBar filters={filters} onChange={setFilters} />}
       {isLoaded && count === 0 && (
         <NoAlerts isFiltered={Object.keys(filters).length > 0} onShowAll={() => setFilters({})} />

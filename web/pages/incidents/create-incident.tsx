@@ -75,7 +75,7 @@ function useNewIncident(selected: readonly string[] | undefined) {
 
 type NewIncident = Extract<Dialog, { kind: "create-incident" }>;
 
-export default function CreateIncident({ what: { monitorIds } }: { what: NewIncident }) {
+export default function CreateIncident({ initial: { monitorIds } }: { initial: NewIncident }) {
   return (
     <EditorDialog
       title={t("Create incident")}

@@ -65,7 +65,7 @@ export default function MaintenancePage() {
         }
       />
       {error !== null && now === undefined && (
-        <LoadFailed what={t("The maintenance")} error={error} />
+        <LoadFailed subject={t("The maintenance")} error={error} />
       )}
       {view !== "over" && <Rows title={t("In progress")} windows={now ?? []} />}
       {view === "planned" && <Rows title={t("Upcoming")} windows={next ?? []} />}

@@ -59,7 +59,7 @@ export function MonthCalendar({
     const windows = data?.filter(({ id }) => !deleting.has(id)) ?? [];
     return groupEntriesByDay(windows, first, last, zone);
   }, [data, deleting, first, last, zone]);
-  if (data === undefined) return error && <LoadFailed what={t("The calendar")} error={error} />;
+  if (data === undefined) return error && <LoadFailed subject={t("The calendar")} error={error} />;
   const title = monthFormat.format(new Date(`${month}-01`));
   const hasAny = weeks.flat().some((day) => formatMonth(day) === month && entries.has(day));
   return (

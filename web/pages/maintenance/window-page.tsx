@@ -35,7 +35,7 @@ export default function WindowPage() {
     <Loaded
       query={query}
       besides={[useManagedRecords("maintenanceWindows"), useOverview(), preview]}
-      what={t("The maintenance")}
+      subject={t("The maintenance")}
       crumbs={crumbs}
     >
       {(window) => (
@@ -49,7 +49,7 @@ export default function WindowPage() {
           >
             <Actions window={window} />
           </PageHeader>
-          <PartialNote what={t("The maintenance")} partial={window.partial} />
+          <PartialNote subject={t("The maintenance")} partial={window.partial} />
           {window.description !== "" && (
             <div className="window-description">
               <Markdown text={window.description} />

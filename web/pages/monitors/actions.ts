@@ -261,7 +261,7 @@ const createQueuedMove = (act: () => Promise<unknown>) => () => {
 
 /** The last move, with its undo, while undo is possible. */
 let lastMove: {
-  what: string;
+  itemKey: string;
   back: (gained: readonly ChannelRemoval[]) => Promise<unknown>;
   gained: readonly ChannelRemoval[];
   end: () => boolean;
@@ -272,16 +272,16 @@ let lastMove: {
  * position.
  */
 function notifyMoved(
-  what: string,
+  itemKey: string,
   name: string,
   takeBack: (gained: readonly ChannelRemoval[]) => Promise<unknown>,
   alsoGained: readonly ChannelRemoval[] = [],
 ) {
-  const before = lastMove?.what === what && lastMove.end() ? lastMove : null;
+  const before = lastMove?.itemKey === itemKey && lastMove.end() ? lastMove : null;
   const back = before?.back ?? takeBack;
   const gained = [...(before?.gained ?? []), ...alsoGained];
   lastMove = {
-    what,
+    itemKey,
     back,
     gained,
     end: notifyDone(t("Moved {name}", { name }), () => back(gained)),

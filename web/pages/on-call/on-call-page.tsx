@@ -41,7 +41,7 @@ export default function OnCallPage() {
         )}
         {mayEdit && <CreateButton onClick={createSchedule}>{t("Create schedule")}</CreateButton>}
       </PageHeader>
-      <Loaded query={query} what={t("The schedules")}>
+      <Loaded query={query} subject={t("The schedules")}>
         {(all) => {
           const shown = all.filter(({ scheduleId }) => !deleting.has(scheduleId));
           if (shown.length === 0) return <NoSchedules mayEdit={mayEdit} />;

@@ -42,7 +42,7 @@ export default function ReadinessPage() {
           {t("Drill yourself")}
         </Button>
       </PageHeader>
-      <Loaded query={useReadiness()} what={t("The readiness")} crumbs={crumbs}>
+      <Loaded query={useReadiness()} subject={t("The readiness")} crumbs={crumbs}>
         {({ problems, people }) => (
           <>
             <Problems problems={problems} isUsed={people.length > 0} />

@@ -54,7 +54,7 @@ export default function SchedulePage() {
     <Loaded
       query={query}
       besides={[onCall, useQuery(peopleQuery), ...useFirstTimes(id)]}
-      what={t("The schedule")}
+      subject={t("The schedule")}
       crumbs={crumbs}
     >
       {(schedule) => (

@@ -86,7 +86,7 @@ function Preview({ organizationId, mail }: { organizationId: string; mail: Repor
   );
   const search = new URLSearchParams({ ...query, organization: organizationId });
   return (
-    <Loaded query={preview} what={t("The mail")}>
+    <Loaded query={preview} subject={t("The mail")}>
       {({ html, subject, attachment }) => (
         <section aria-label={t("Preview")} className="report-preview">
           <p className="text-s">

@@ -24,7 +24,7 @@ export default function YearView({ organizationId, query, onPick }: Props) {
     ),
   );
   return (
-    <Loaded query={year} what={t("The report")}>
+    <Loaded query={year} subject={t("The report")}>
       {(report) => (
         <>
           <header className="report-head mb-12">

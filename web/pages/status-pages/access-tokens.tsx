@@ -25,7 +25,7 @@ export function AccessTokens({ pageId, mayWrite }: { pageId: string; mayWrite: b
           { parameter: <code>?accessToken=TOKEN</code> },
         )}
       </p>
-      <Loaded query={query} what={t("The access tokens")}>
+      <Loaded query={query} subject={t("The access tokens")}>
         {(tokens) => (
           <ul className="lines">
             {tokens.map((token) => (

@@ -66,7 +66,7 @@ export function PageEditor({ page }: { page: StatusPage }) {
   return (
     <div className="page-editor">
       <div className="page-fields">
-        <ManagedWarning what={{ section: "statusPages", id }} />
+        <ManagedWarning record={{ section: "statusPages", id }} />
         <FormFrame
           form={form}
           submit={t("Save")}

@@ -31,7 +31,7 @@ export function Publishing({ page }: { page: StatusPage }) {
           "Signalbox can publish the page as files after each change. Readers of the files still see the last state, and its time, if this appliance is not reachable.",
         )}
       </p>
-      <Loaded query={query} what={t("The static copy")}>
+      <Loaded query={query} subject={t("The static copy")}>
         {(publication) => (
           <>
             <Removals publication={publication} />

@@ -35,7 +35,7 @@ export default function StatusPagePage() {
     <Loaded
       query={useStatusPage(id)}
       besides={[useManagedRecords("statusPages"), useSubscriberCounts(), useOverview()]}
-      what={t("The status page")}
+      subject={t("The status page")}
       crumbs={crumbs}
     >
       {(page) => <Page key={id} page={page} />}

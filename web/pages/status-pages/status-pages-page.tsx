@@ -65,7 +65,7 @@ function StatusPages() {
         )}
       </PageHeader>
       {error !== null && pages === undefined && (
-        <LoadFailed what={t("The status pages")} error={error} />
+        <LoadFailed subject={t("The status pages")} error={error} />
       )}
       {isLimited && (
         <EmptyState icon={<Icon name="lock" size={28} />} title={t("Not for your groups")}>

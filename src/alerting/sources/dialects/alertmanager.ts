@@ -26,14 +26,14 @@ function readAlert(alert: Json, index: number): Report {
   if (status !== "firing" && status !== "resolved")
     throw invalidFieldError(`alerts[${index}].status`, "must be firing or resolved");
   const name = pickText(labels["alertname"], "Alert");
-  const place = pickText(labels["instance"], labels["job"]);
+  const instance = pickText(labels["instance"], labels["job"]);
   return {
     key: pickText(alert["fingerprint"], describeLabels(labels), name),
     status: status === "firing" ? "open" : "resolved",
     title: pickText(
       annotations["summary"],
       annotations["title"],
-      place === "" ? name : `${name} on ${place}`,
+      instance === "" ? name : `${name} on ${instance}`,
     ),
     text: joinLines(
       pickText(annotations["description"], annotations["message"]),

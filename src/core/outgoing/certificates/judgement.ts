@@ -60,12 +60,12 @@ export function judgeCertificate(
 function getJudgement(
   socket: Bun.Socket<undefined>,
   leaf: X509Certificate,
-  place: string,
+  scope: string,
   code: string,
   authorities: string | null,
 ): Judgement {
   const now = Date.now();
-  const key = `${place} ${leaf.fingerprint256} ${code} ${Bun.hash(authorities ?? "").toString()}`;
+  const key = `${scope} ${leaf.fingerprint256} ${code} ${Bun.hash(authorities ?? "").toString()}`;
   const known = cache.get(key);
   if (known !== undefined && now < known.until) return known.judgement;
   const judgement = judgeChain(readSentCertificates(socket), leaf, code, authorities, now);

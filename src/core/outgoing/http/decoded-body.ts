@@ -6,7 +6,7 @@ import { parseBounded } from "../../text/json.ts";
 import { monitorBounds } from "../../limits.ts";
 import type { OutgoingContext } from "../context.ts";
 import { TargetFailure } from "../failures.ts";
-import type { HttpAnswer } from "./response.ts";
+import type { HttpResponse } from "./response.ts";
 import { type Head, parseList, parseTransferCodings } from "./head.ts";
 import { createGrowingBuffer, collectPieces } from "../memory.ts";
 
@@ -99,7 +99,7 @@ type BodyReading = {
  * TargetFailure for an unknown coding.
  */
 export const readDecoded = (
-  response: HttpAnswer,
+  response: HttpResponse,
   maxBytes: number,
   context: Context,
   onChunk: (chunk: Buffer) => void,
@@ -110,7 +110,7 @@ export const readEncoded: typeof readDecoded = (response, ...rest) =>
   readBody(response, [], ...rest);
 
 function readBody(
-  response: HttpAnswer,
+  response: HttpResponse,
   chain: readonly Transform[],
   maxBytes: number,
   context: Context,
@@ -146,7 +146,7 @@ type Outcome = {
 
 /** Pipes the body through all decoders and passes the result to `decoded`. */
 function decode(
-  response: HttpAnswer,
+  response: HttpResponse,
   chain: readonly Transform[],
   maxBytes: number,
   { memory }: Context,
@@ -199,7 +199,7 @@ function decode(
 }
 
 /** Reads the whole decoded body. Throws TargetFailure if it is longer than `maxBytes`. */
-export async function readWholeBody(response: HttpAnswer, maxBytes: number, context: Context) {
+export async function readWholeBody(response: HttpResponse, maxBytes: number, context: Context) {
   const body = createGrowingBuffer(maxBytes, context.memory);
   const { ending } = readDecoded(response, maxBytes, context, (chunk) => body.push(chunk));
   if ((await ending) !== "whole")

@@ -25,9 +25,9 @@ export type ExchangeContext = {
   addressesOf?: OutgoingContext["addressesOf"];
 };
 
-export type Exchange = (request: HttpRequest, context: ExchangeContext) => Promise<ShortAnswer>;
+export type Exchange = (request: HttpRequest, context: ExchangeContext) => Promise<ShortResponse>;
 
-export type ShortAnswer = {
+export type ShortResponse = {
   status: number;
   headers: ReadonlyMap<string, string>;
   body: string;
@@ -43,7 +43,7 @@ export type ShortAnswer = {
  * Sends a request and returns the start of its response. Aborts after `timeoutMs`. Throws TargetFailure or
  * OwnTrouble.
  */
-export function exchange(request: HttpRequest, context: ExchangeContext): Promise<ShortAnswer> {
+export function exchange(request: HttpRequest, context: ExchangeContext): Promise<ShortResponse> {
   const { bodyMs, maxBytes = defaultMaxBytes } = context;
   const plain = { ...request, headers: { ...request.headers, "Accept-Encoding": "identity" } };
   return withTimeout(context, async (context) => {
@@ -99,7 +99,7 @@ export async function withTimeout<T>(
   }
 }
 
-type Start = Pick<ShortAnswer, "body" | "isUnfinished" | "isCut">;
+type Start = Pick<ShortResponse, "body" | "isUnfinished" | "isCut">;
 
 /** Reads the start of the body. A truncated body is no failure, because the status has arrived. */
 function readStart(

@@ -22,7 +22,7 @@ const emptyBuffer: Buffer = Buffer.alloc(0);
 
 export { formatStatus } from "./head.ts";
 
-export type HttpAnswer = Head & {
+export type HttpResponse = Head & {
   /** Length of the encoded body in bytes; null if it is unknown before the end. */
   length: number | null;
   /**
@@ -46,14 +46,14 @@ export function readHttpResponse(
   connection: Connection,
   method: string,
   memory: Memory = uncounted,
-): Promise<HttpAnswer> {
+): Promise<HttpResponse> {
   return new ResponseReader(connection, method, memory).start();
 }
 
 class ResponseReader {
   readonly #connection: Connection;
   readonly #method: string;
-  readonly #answer = Promise.withResolvers<HttpAnswer>();
+  readonly #answer = Promise.withResolvers<HttpResponse>();
   readonly #whole = Promise.withResolvers<void>();
   readonly #head: ReturnType<typeof createGrowingBuffer>;
   #body: Body | null = null;
@@ -67,7 +67,7 @@ class ResponseReader {
     this.#head = createGrowingBuffer(maxHeadBytes + 4, memory);
   }
 
-  start(): Promise<HttpAnswer> {
+  start(): Promise<HttpResponse> {
     // Prevents an unhandled rejection if the caller doesn't read the body.
     this.#whole.promise.catch(() => {});
     this.#connection

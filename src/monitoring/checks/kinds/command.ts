@@ -76,8 +76,8 @@ async function resolveExecutable(folderOption: string, command: string): Promise
   for (let path = file; ; path = dirname(path)) {
     const issue = findPermissionIssue(await stat(path));
     if (issue !== null) {
-      const what = path === file ? "The program" : "The folder of the program";
-      throw new TargetFailure(`${what} ${issue}.`, true);
+      const subject = path === file ? "The program" : "The folder of the program";
+      throw new TargetFailure(`${subject} ${issue}.`, true);
     }
     if (path === folder) break;
   }

@@ -4,7 +4,7 @@ import { formatUtcMinute, dayMs, hourMs } from "../../../core/time/clock.ts";
 import { setRecent } from "../../../core/collections/recent-set.ts";
 import { parseJsonBody, readWholeBody } from "../../../core/outgoing/http/decoded-body.ts";
 import { BlockedTarget, TargetFailure } from "../../../core/outgoing/failures.ts";
-import { type HttpAnswer, formatStatus } from "../../../core/outgoing/http/response.ts";
+import { type HttpResponse, formatStatus } from "../../../core/outgoing/http/response.ts";
 import { parseRetryAfterHeader } from "../../../core/outgoing/http/retry-after.ts";
 import { parseHostName } from "../../../core/security/destinations.ts";
 
@@ -116,7 +116,7 @@ async function fetchRegistration(
   return parseRegistration(parseJsonBody(body), name);
 }
 
-function toFailure({ status, headers }: HttpAnswer, now: number): TargetFailure {
+function toFailure({ status, headers }: HttpResponse, now: number): TargetFailure {
   const message = `${formatStatus(status)}, expected 200.`;
   const seconds = parseRetryAfterHeader(headers.get("retry-after"), now) ?? 0;
   const isBusy = (status === 429 || status === 503) && seconds > 0;

@@ -3,7 +3,7 @@ import { parseBounded } from "../../../core/text/json.ts";
 import { monitorBounds } from "../../../core/limits.ts";
 import { type Ending, readEncoded, readDecoded } from "../../../core/outgoing/http/decoded-body.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import type { HttpAnswer } from "../../../core/outgoing/http/response.ts";
+import type { HttpResponse } from "../../../core/outgoing/http/response.ts";
 import { createGrowingBuffer } from "../../../core/outgoing/memory.ts";
 import {
   type Condition,
@@ -70,7 +70,7 @@ type Wanted = {
  * error. Throws TargetFailure, OwnTrouble.
  */
 export async function readBody(
-  response: HttpAnswer,
+  response: HttpResponse,
   { conditions, secrets, isSaved }: Wanted,
   context: Context,
   { allowance, patienceMs }: { allowance: ByteAllowance; patienceMs: number },

@@ -1,7 +1,7 @@
 /** The HTTP check: sends a request and optional further steps, and judges each response by conditions. */
 import type { Connection } from "../../../core/outgoing/connection.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { type HttpAnswer, formatStatus } from "../../../core/outgoing/http/response.ts";
+import { type HttpResponse, formatStatus } from "../../../core/outgoing/http/response.ts";
 import { decodeField } from "../../../core/outgoing/http/head.ts";
 import { send, type Transport } from "../../../core/outgoing/http/request.ts";
 import type { SavedValue } from "../../../core/text/placeholders.ts";
@@ -209,13 +209,13 @@ async function fetchFinalResponse(asking: Asking, run: Run): Promise<Final> {
   }
 }
 
-const readHeader = ({ headers }: HttpAnswer, name: string): string | undefined => {
+const readHeader = ({ headers }: HttpResponse, name: string): string | undefined => {
   const value = headers.get(name.toLowerCase());
   return value === undefined ? undefined : decodeField(value);
 };
 
 /** Throws TargetFailure for a violated condition. */
-function assertNoIssue({ status }: HttpAnswer, issue: Issue | null) {
+function assertNoIssue({ status }: HttpResponse, issue: Issue | null) {
   if (issue === null) return;
   const formatSentence = (words: string) => `${formatStatus(status)}, ${words}.`;
   throw new TargetFailure(
@@ -230,7 +230,7 @@ type Known = Readonly<Record<string, (path: string) => unknown>>;
 /** Judges the conditions on the sources in `known`. Throws TargetFailure for a violated one. */
 async function assertFulfilled(
   conditions: readonly Condition[],
-  response: HttpAnswer,
+  response: HttpResponse,
   { secrets, context }: Run,
   known: Known,
 ) {

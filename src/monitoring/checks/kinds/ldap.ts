@@ -105,18 +105,18 @@ function createSession(wire: Wire, secrets: readonly string[] = []) {
   const session = {
     send,
     /** Performs an extended operation without a value (RFC 4511 §4.12). */
-    askExtended: (oid: string, what: string) =>
+    askExtended: (oid: string, operationName: string) =>
       session.request(
         tags.extended,
         [encode(tags.extendedName, Buffer.from(oid))],
         tags.extendedResponse,
-        what,
+        operationName,
       ),
     /**
      * Sends an operation and reads responses until its last one. Returns the number of entries, and the value of an
      * extended response. Throws TargetFailure unless it succeeded.
      */
-    async request(tag: number, parts: readonly Buffer[], last: number, what: string) {
+    async request(tag: number, parts: readonly Buffer[], last: number, operationName: string) {
       send(tag, parts);
       for (let entries = 0; ;) {
         const message = createReader((await readMessage(wire)).content);
@@ -125,10 +125,10 @@ function createSession(wire: Wire, secrets: readonly string[] = []) {
         if (messageId.tag !== tags.integer) throw notLdapError();
         // The server announces that it closes the connection (RFC 4511 §4.4.1).
         if (Number(messageId.content[0]) === 0)
-          throw readFailure(operation.content, what, secrets) ?? notLdapError();
+          throw readFailure(operation.content, operationName, secrets) ?? notLdapError();
         if (operation.tag === tags.searchEntry && tag === tags.search) entries++;
         else if (operation.tag === last) {
-          const failure = readFailure(operation.content, what, secrets);
+          const failure = readFailure(operation.content, operationName, secrets);
           if (failure !== null) throw failure;
           return { entries, value: readValue(operation.content) };
         } else if (operation.tag !== tags.searchReference) throw notLdapError();
@@ -166,7 +166,7 @@ const failures: Record<number, string> = {
 /** Reads the result code and message of a response (RFC 4511 §4.1.9); null for success. */
 function readFailure(
   operation: Buffer,
-  what: string,
+  operationName: string,
   secrets: readonly string[],
 ): TargetFailure | null {
   const reader = createReader(operation);
@@ -175,7 +175,7 @@ function readFailure(
   const code = content.readUInt8();
   if (code === 0) return null;
   reader.next();
-  const sentence = failures[code] ?? `The server responded to ${what} with error ${code}.`;
+  const sentence = failures[code] ?? `The server responded to ${operationName} with error ${code}.`;
   // Active Directory ends its messages with NUL.
   const text = reader.next().content.toString().replaceAll("\0", "");
   return refusalError(sentence, text, ...secrets);

@@ -14,8 +14,8 @@ export const checkTcp: CheckKind<"tcp"> = async ({ host, port, send, expect }, c
   if (send !== null) connection.write(send);
   if (expect !== null) await waitForText(connection, Buffer.from(expect));
   const latencyMs = measureElapsedMs(startedAt);
-  const what = expect === null ? "Connected" : "Answered as expected";
-  return { status: "up", message: `${what} in ${latencyMs} ms.`, latencyMs };
+  const success = expect === null ? "Connected" : "Answered as expected";
+  return { status: "up", message: `${success} in ${latencyMs} ms.`, latencyMs };
 };
 
 function waitForText(connection: Connection, wanted: Buffer): Promise<void> {

@@ -51,7 +51,7 @@ describe.each(overUdp)("%s", (type, fake) => {
   }
 
   test.skipIf(!hasIPv6)("is up at an IPv6 address", async () => {
-    await using server = await startDatagrams(fake.answers, { hostname: "::1" });
+    await using server = await startDatagrams(fake.serve, { hostname: "::1" });
     const fields = { host: "::1", port: server.port, ...fake.fields };
     expect((await runCheckOfType(type, fields)).status).toBe("up");
   });
@@ -62,7 +62,7 @@ describe.each(overUdp)("%s", (type, fake) => {
   });
 
   test("is up when the first address of a name refuses or is silent", async () => {
-    await using server = await startDatagrams(fake.answers, { port: getFreePort() });
+    await using server = await startDatagrams(fake.serve, { port: getFreePort() });
     const good = buildAddress("127.0.0.1", 4);
     const refusing = buildAddress(hasIPv6 ? "::1" : "127.0.0.2", hasIPv6 ? 6 : 4);
     expect((await checkAddresses([refusing, good], server.port)).status).toBe("up");

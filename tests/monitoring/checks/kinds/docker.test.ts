@@ -8,7 +8,7 @@ import { writeCertificates } from "../../../support/certificates.ts";
 import { runCheckOfType } from "../../../support/check-runs.ts";
 import { createDashboard } from "../../../support/dashboard.ts";
 import { docker } from "../../../support/fakes/docker.ts";
-import type { Answers } from "../../../support/fakes/fake.ts";
+import type { ServeSocket } from "../../../support/fakes/fake.ts";
 import { defineTestWith } from "../../../support/real-targets.ts";
 
 /** The Docker of this machine, as far as its socket allows. */
@@ -18,7 +18,7 @@ async function createSocket() {
   let accepted = 0;
   const server = createServer((socket) => {
     accepted++;
-    (docker.answers as Answers)(socket, () => socket);
+    (docker.serve as ServeSocket)(socket, () => socket);
   });
   await new Promise<void>((resolve) => server.listen(path, resolve));
   return {
@@ -56,7 +56,7 @@ defineTestWith(
     rmSync(folder, { recursive: true });
     const server = createSecureServer({ cert, key, ca, requestCert: true }, (socket) => {
       socket.on("error", () => {});
-      (docker.answers as Answers)(socket, () => socket);
+      (docker.serve as ServeSocket)(socket, () => socket);
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;

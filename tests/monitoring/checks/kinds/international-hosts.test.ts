@@ -48,7 +48,7 @@ test("tcp and ping: an international host is looked up in A-labels", async () =>
 });
 
 defineTestWith(["openssl"], "the certificate is verified with the name in A-labels", async () => {
-  await using server = await startFake(fakes.redis, fakes.redis.answers as never, "good", "first");
+  await using server = await startFake(fakes.redis, fakes.redis.serve as never, "good", "first");
   const authorities = getAuthority();
   for (const fields of [{ host: wide }, { host: "127.0.0.1", serverName: wide }]) {
     const request = { ...fields, port: server.port, tls: true, ...fakes.redis.fields };

@@ -8,7 +8,7 @@ import {
 import { getFreePort } from "../../../support/binary.ts";
 import { runCheckOfType, runUntilTimedOut } from "../../../support/check-runs.ts";
 import { fakes, type TypeWithoutFake } from "../../../support/fakes/all.ts";
-import { type ServedFake, answerOnce } from "../../../support/fakes/fake.ts";
+import { type ServedFake, replyOnceTo } from "../../../support/fakes/fake.ts";
 import { getAuthority, type Certificate, startFake } from "../../../support/fakes/start-fake.ts";
 import { defineTestWith } from "../../../support/real-targets.ts";
 import { canary } from "../../../support/samples.ts";
@@ -35,20 +35,20 @@ type Matrix = {
   blocked: Case;
 };
 
-const serveTcp = (answers: Extract<ServedFake, { over: "tcp" }>["answers"]): ServedFake => ({
+const serveTcp = (serve: Extract<ServedFake, { over: "tcp" }>["serve"]): ServedFake => ({
   over: "tcp",
-  answers,
+  serve,
   tls: "first",
 });
-const serveUdp = (answers: (message: Buffer) => Uint8Array | null): ServedFake => ({
+const serveUdp = (serve: (message: Buffer) => Uint8Array | null): ServedFake => ({
   over: "udp",
-  answers,
+  serve,
 });
 const silent = serveTcp((socket) => void socket.resume());
 const echo = serveTcp((socket) => void socket.pipe(socket));
 const ssh = serveTcp((socket) => void socket.resume().end("SSH-2.0-Fake\r\n"));
 const serveHttp = (status: string) =>
-  serveTcp(answerOnce(`HTTP/1.1 ${status}\r\nContent-Length: 2\r\n\r\nok`));
+  serveTcp(replyOnceTo(`HTTP/1.1 ${status}\r\nContent-Length: 2\r\n\r\nok`));
 
 const expectDown = (message: string | RegExp) => ({
   status: "down",
@@ -191,7 +191,7 @@ async function assertFoundResult(
   wanted: Case,
 ) {
   const { server = silent, certificate, fields = {}, found } = wanted;
-  await using target = await startFake(server, server.answers, certificate ?? null);
+  await using target = await startFake(server, server.serve, certificate ?? null);
   const port = cell === "refused" ? getFreePort() : target.port;
   const byName = cell === "blocked" || certificate === "good";
   const address = row.at(byName ? "localhost" : "127.0.0.1", port, certificate !== undefined);

@@ -15,7 +15,7 @@ import {
   waitUntilClosed,
 } from "../../../support/check-runs.ts";
 import { fakes, otherFakes } from "../../../support/fakes/all.ts";
-import type { Answers, Fake } from "../../../support/fakes/fake.ts";
+import type { ServeSocket, Fake } from "../../../support/fakes/fake.ts";
 import { createPublishingBroker } from "../../../support/fakes/mqtt.ts";
 import { getAuthority, startFake } from "../../../support/fakes/start-fake.ts";
 import { defineTestWith } from "../../../support/real-targets.ts";
@@ -56,13 +56,13 @@ function assertNothingRevealed(outcome: unknown) {
 /** Connection details of a fake with TLS. */
 const securedAs = { tlsVersion: "1.3", issuer: "authority" };
 
-const stayIdle: Answers = (socket) => void socket.resume();
+const stayIdle: ServeSocket = (socket) => void socket.resume();
 
 /** Result of a check whose server responds like this. */
 async function findOutcome(
   type: MonitorType,
   fake: Fake,
-  responses = fake.answers,
+  responses = fake.serve,
   own: object = {},
   timeoutMs = 60_000,
 ) {
@@ -96,9 +96,9 @@ test("each type is down at its timeout, and leaves no connection", async () => {
 describe.each(types)("%s", (type, fake) => {
   test("is up with a good response", async () => {
     const others = fake.over === "tcp" ? (fake.alsoUp ?? []) : [];
-    const first = [fake.answers, fake.up, {}, fake.details] as const;
-    for (const [answers, message, fields, details] of [first, ...others]) {
-      const outcome = await findOutcome(type, fake, answers as Answers, fields);
+    const first = [fake.serve, fake.up, {}, fake.details] as const;
+    for (const [serve, message, fields, details] of [first, ...others]) {
+      const outcome = await findOutcome(type, fake, serve as ServeSocket, fields);
       expect(outcome).toMatchObject({
         status: "up",
         message: expect.stringMatching(new RegExp(`^${sourceOf(message)} in \\d+ ms\\.$`)),
@@ -114,14 +114,14 @@ describe.each(types)("%s", (type, fake) => {
   });
 
   test("reports the error in any other response", async () => {
-    const wrong: readonly [Fake["answers"], string | RegExp, object?][] = fake.wrong;
+    const wrong: readonly [Fake["serve"], string | RegExp, object?][] = fake.wrong;
     const outcomes = await Promise.all(
-      wrong.map(([answers, message, fields]) =>
+      wrong.map(([serve, message, fields]) =>
         isTimeUp(message)
           ? runUntilTimedOut(message, (timeoutMs) =>
-              findOutcome(type, fake, answers, fields, timeoutMs),
+              findOutcome(type, fake, serve, fields, timeoutMs),
             )
-          : findOutcome(type, fake, answers, fields),
+          : findOutcome(type, fake, serve, fields),
       ),
     );
     for (const [index, [, message]] of wrong.entries()) {
@@ -141,7 +141,7 @@ describe.each(types)("%s", (type, fake) => {
     expect(fake.refused !== undefined).toBe(Object.keys(monitorKinds[type].secrets).length > 0);
     if (fake.refused === undefined) return;
     const { fields, message } = fake.refused;
-    const outcome = await findOutcome(type, fake, fake.answers, fields);
+    const outcome = await findOutcome(type, fake, fake.serve, fields);
     expect(outcome).toMatchObject({ status: "down", message });
     assertNothingRevealed(outcome);
   });
@@ -191,7 +191,7 @@ describe.each(types)("%s", (type, fake) => {
 
 describe.each(streams)("%s", (type, fake) => {
   test("is down if the connection is closed at once or after the first request", async () => {
-    const rude: Answers[] = [
+    const rude: ServeSocket[] = [
       (socket) => void socket.resume().end(),
       (socket) => {
         socket.write(fake.greeting ?? "");
@@ -233,7 +233,7 @@ describe.each(streams)("%s", (type, fake) => {
 
 describe.each(secured)("%s over TLS", (type, fake, begins, secure) => {
   defineTestWith(["openssl"], "verifies the certificate, unless verification is off", async () => {
-    await using server = await startFake(fake, fake.answers, "good", begins);
+    await using server = await startFake(fake, fake.serve, "good", begins);
     const fields = { ...fieldsOf(fake, server.port, "localhost", true), ...secure };
     expect(await runCheckOfType(type, fields)).toMatchObject({
       status: "down",
@@ -309,7 +309,7 @@ defineTestWith(
     await using stack = new AsyncDisposableStack();
     const requests: [MonitorType, object][] = [];
     for (const [type, fake, begins, secure] of secured) {
-      const server = stack.use(await startFake(fake, fake.answers, "wrongName", begins));
+      const server = stack.use(await startFake(fake, fake.serve, "wrongName", begins));
       const fields = { ...fieldsOf(fake, server.port, "127.0.0.1", true), ...secure };
       requests.push([type, fields]);
       if (has(type, "serverName"))

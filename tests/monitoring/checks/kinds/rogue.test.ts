@@ -7,7 +7,7 @@ import {
 import { NewMonitor } from "../../../../src/monitoring/monitors/schema.ts";
 import { runCheckOfType, startListener, runLoggedCheck } from "../../../support/check-runs.ts";
 import { fakes, otherFakes } from "../../../support/fakes/all.ts";
-import type { Answers, Fake } from "../../../support/fakes/fake.ts";
+import type { ServeSocket, Fake } from "../../../support/fakes/fake.ts";
 import { startFake } from "../../../support/fakes/start-fake.ts";
 import { defineTestWith } from "../../../support/real-targets.ts";
 import { canary } from "../../../support/samples.ts";
@@ -29,7 +29,7 @@ const clearByChoice = new Set<MonitorType>([
   "snmp",
 ]);
 
-type Answer = Fake["answers"];
+type Answer = Fake["serve"];
 
 /** Result of a check whose server responds like this, and everything it sent, decrypted. */
 async function checkFake(
@@ -61,7 +61,7 @@ async function checkFake(
           return (response as (message: Buffer) => Uint8Array | null)(message);
         }
       : (socket: Duplex, secure: (socket: Duplex, unread?: Buffer) => Duplex) =>
-          (response as Answers)(recordLine(socket), (line, unread) =>
+          (response as ServeSocket)(recordLine(socket), (line, unread) =>
             recordLine(secure(line, unread)),
           );
   await using server = await startFake(fake, responses, certificate, begins);
@@ -83,11 +83,11 @@ test("without TLS a server gets a secret only if the protocol has no alternative
   for (const [type, fake] of types) {
     if (Object.keys(monitorKinds[type].secrets).length === 0) continue;
     const others: readonly (readonly [Answer, ...unknown[]])[] = fake.wrong;
-    for (const response of [fake.answers, ...others.map(([each]) => each)]) {
+    for (const response of [fake.serve, ...others.map(([each]) => each)]) {
       const { heard } = await checkFake(type, fake, response, {}, { timeoutMs: 300 });
       if (!clearByChoice.has(type)) expect([type, holdsSecret(heard)]).toEqual([type, false]);
     }
-    const { heard } = await checkFake(type, fake, fake.answers);
+    const { heard } = await checkFake(type, fake, fake.serve);
     expect([type, holdsSecret(heard)]).toEqual([type, clearByChoice.has(type)]);
   }
 });
@@ -102,7 +102,7 @@ defineTestWith(
       for (const begins of ways) {
         const tls = fake.tls === "both" ? (begins === "first" ? "tls" : "starttls") : true;
         const fields = "tls" in monitorKinds[type].fields ? { tls } : {};
-        const { outcome, heard } = await checkFake(type, fake, fake.answers, fields, {
+        const { outcome, heard } = await checkFake(type, fake, fake.serve, fields, {
           certificate: "good",
           begins,
         });
@@ -133,14 +133,14 @@ test("no input from a target causes an unexpected error", async () => {
         const response: Answer =
           fake.over === "udp"
             ? (message: Buffer) => {
-                const good = fake.answers(message);
+                const good = fake.serve(message);
                 return good && mutateBytes(good, random);
               }
             : (socket, secure) => {
                 const write = socket.write.bind(socket) as (data: Uint8Array) => boolean;
                 socket.write = ((data: string | Uint8Array) =>
                   write(mutateBytes(Buffer.from(data as string), random))) as Duplex["write"];
-                (fake.answers as Answers)(socket, secure);
+                (fake.serve as ServeSocket)(socket, secure);
               };
         return checkFake(type, fake, response, {}, { timeoutMs: 300 });
       }),

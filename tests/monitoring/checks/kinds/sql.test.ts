@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { constants, generateKeyPairSync, privateDecrypt } from "node:crypto";
 import type { Duplex } from "node:stream";
 import { runCheckOfType, runLoggedCheck } from "../../../support/check-runs.ts";
-import type { Answers } from "../../../support/fakes/fake.ts";
+import type { ServeSocket } from "../../../support/fakes/fake.ts";
 import {
   buildGreeting,
   mysql,
@@ -35,7 +35,7 @@ const login = { host, username: "probe", password: canary };
 type Sql = "postgres" | "mysql";
 
 /** Result of a check whose server responds like this, and what it sent. */
-async function checkServer(type: Sql, responses: Answers, fields: object = {}) {
+async function checkServer(type: Sql, responses: ServeSocket, fields: object = {}) {
   const heard: Buffer[] = [];
   const fake = type === "postgres" ? postgres : mysql;
   await using server = await startFake(fake, (socket, secure) => {
@@ -61,7 +61,7 @@ function createCachingServer(
   key: string | Buffer = pem,
 ) {
   const received: { password?: string } = {};
-  const replyInSteps: Answers = (socket, secure) => {
+  const replyInSteps: ServeSocket = (socket, secure) => {
     let step = way === "greeting" ? 1 : 0;
     let isSecure = false;
     const hear = (line: Duplex) =>
@@ -182,7 +182,7 @@ test("MySQL gets no file of this machine", async () => {
   expect(outcome.message).toBe("The server requests a file of this machine, which is not sent.");
 });
 
-const asksCleartext: Answers = (socket, secure) => {
+const asksCleartext: ServeSocket = (socket, secure) => {
   const hear = (line: Duplex) =>
     line.on("data", (data: Buffer) => {
       if (data.length === 8) {
@@ -235,7 +235,7 @@ test("a PostgreSQL server that requests too many iterations gets no response", a
 
 /** A PostgreSQL server that accepts every login and returns these values of a type. */
 const replyWithValues =
-  (oid: number, ...values: string[]): Answers =>
+  (oid: number, ...values: string[]): ServeSocket =>
   (socket) => {
     socket.on("data", (data: Buffer) => {
       if (data[0] === 0)
@@ -253,7 +253,7 @@ const wantsRows = { assertions: [{ source: "json", path: "$[0].v", op: "exists" 
 test("rows that are too expensive are rejected with a message and count as a failure", async () => {
   const [json, jsonb, text, ints, bytes] = [114, 3802, 25, 1007, 17];
   const names = Array.from({ length: 15_000 }, (_, index) => `"${index.toString(36)}":1`);
-  const cases: [Answers, string][] = [
+  const cases: [ServeSocket, string][] = [
     [replyWithValues(json, "[".repeat(500_000)), "The JSON in the rows is longer than 64 KiB."],
     [
       replyWithValues(jsonb, `${"[".repeat(257)}${"]".repeat(257)}`),
@@ -281,8 +281,8 @@ test("rows that are too expensive are rejected with a message and count as a fai
     ],
     [replyWithValues(text, "x".repeat(2_000_000)), "The response is longer than 1024 KiB."],
   ];
-  for (const [answers, message] of cases) {
-    const { outcome, logged } = await checkServer("postgres", answers, wantsRows);
+  for (const [serve, message] of cases) {
+    const { outcome, logged } = await checkServer("postgres", serve, wantsRows);
     expect([message, outcome.status]).toEqual([outcome.message, "down"]);
     expect(logged).toEqual([]);
   }

@@ -38,7 +38,7 @@ export default function IncidentPage() {
     <Loaded
       query={useIncident(id)}
       besides={[useTraces(id), useAudience({ incidentId: id }), useOverview()]}
-      what={t("The incident")}
+      subject={t("The incident")}
       crumbs={crumbs}
     >
       {(incident) => <Incident key={`${id} ${undone}`} incident={incident} />}
@@ -75,7 +75,7 @@ function Incident({ incident }: { incident: IncidentRecord }) {
       <PageHeader title={incident.title} crumbs={crumbs} below={<Line incident={incident} />}>
         <Actions incident={incident} draft={draft} onDialog={setDialog} />
       </PageHeader>
-      <PartialNote what={t("The incident")} partial={incident.partial} />
+      <PartialNote subject={t("The incident")} partial={incident.partial} />
       <div className={mayWrite ? "incident-columns" : "incident-columns incident-read"}>
         {mayWrite && (
           <Composer

@@ -31,7 +31,7 @@ export default function PostmortemPage() {
     <Loaded
       query={useIncident(id)}
       besides={[useTraces(id)]}
-      what={t("The postmortem")}
+      subject={t("The postmortem")}
       crumbs={[{ to: "/incidents", label: t("Incidents") }]}
     >
       {(incident) => <Postmortem key={id} incident={incident} />}

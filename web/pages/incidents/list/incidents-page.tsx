@@ -53,7 +53,7 @@ export default function IncidentsPage() {
   return (
     <>
       <Header filters={filters} mayCreate={mayWrite && !isFirst} />
-      {error !== null && !isLoaded && <LoadFailed what={t("The incidents")} error={error} />}
+      {error !== null && !isLoaded && <LoadFailed subject={t("The incidents")} error={error} />}
       {isFirst && <NoIncidents mayWrite={mayWrite} />}
       {isLoaded && !isFirst && (
         <IncidentFilterBar

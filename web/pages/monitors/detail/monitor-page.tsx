@@ -56,7 +56,7 @@ export default function MonitorPage() {
         useQuery(overviewQuery),
         useCauses(id, monitor.data),
       ]}
-      what={t("The monitor")}
+      subject={t("The monitor")}
       crumbs={crumbs}
     >
       {(monitor) => <Monitor key={id} monitor={monitor} />}
@@ -86,7 +86,7 @@ function Monitor({ monitor }: { monitor: MonitorRecord }) {
       >
         <Actions monitor={monitor} />
       </PageHeader>
-      <Loaded query={uptime} what={t("The monitor's figures")}>
+      <Loaded query={uptime} subject={t("The monitor's figures")}>
         {(uptime) => <Panels monitor={monitor} uptime={uptime} />}
       </Loaded>
     </>

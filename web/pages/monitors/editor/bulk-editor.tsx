@@ -115,7 +115,7 @@ function buildChange(values: Values, zone: string): BulkChange {
   };
 }
 
-type What = Extract<Dialog, { kind: "change-monitors" }>;
+type BulkEdit = Extract<Dialog, { kind: "change-monitors" }>;
 
 /** A verb alone, and with the monitors that it changes. */
 type Verb = { label: string; phrase: (name: string) => string };
@@ -130,7 +130,7 @@ const verbs = {
 } satisfies Record<string, Verb>;
 
 /** The verb of the change that was chosen before the dialog opened. */
-function verbOf({ change }: What): Verb {
+function verbOf({ change }: BulkEdit): Verb {
   if (change === undefined) return verbs.change;
   if (change === "delete") return verbs.delete;
   if (change.paused !== undefined) return change.paused ? verbs.pause : verbs.resume;
@@ -138,7 +138,7 @@ function verbOf({ change }: What): Verb {
 }
 
 function buildBody(
-  { monitorIds, change: chosen }: What,
+  { monitorIds, change: chosen }: BulkEdit,
   values: Values,
   zone: string,
 ): Many | null {
@@ -170,32 +170,32 @@ function useCurrentPreview(body: Many | null) {
   };
 }
 
-const hasJobs = ({ monitorIds }: What) =>
+const hasJobs = ({ monitorIds }: BulkEdit) =>
   findKnownMonitors(new Set(monitorIds)).some(({ type }) => type === "push");
 
-const isPause = ({ change }: What) => typeof change === "object" && change.paused === true;
+const isPause = ({ change }: BulkEdit) => typeof change === "object" && change.paused === true;
 
 /** The suggested end of a pause, for the field. */
-function startEnd({ change }: What, zone: string): string {
+function startEnd({ change }: BulkEdit, zone: string): string {
   const end = typeof change === "object" ? change.pausedUntil : null;
   return end == null ? "" : toClock(Date.parse(end), zone);
 }
 
 /** The name of a single monitor, or the number of monitors. */
-function nameSubject({ monitorIds }: What): string {
+function nameSubject({ monitorIds }: BulkEdit): string {
   const [only] = monitorIds.length === 1 ? findKnownMonitors(new Set(monitorIds)) : [];
   return only?.name ?? tCount(monitorIds.length, "{count} monitor", "{count} monitors");
 }
 
-export default function BulkDialog({ what }: { what: What }) {
+export default function BulkDialog({ edit }: { edit: BulkEdit }) {
   const zone = useZone();
-  const form = useForm<Values>({ ...unchanged, pausedUntil: startEnd(what, zone) }, save);
-  const text = JSON.stringify(buildBody(what, form.values, zone));
+  const form = useForm<Values>({ ...unchanged, pausedUntil: startEnd(edit, zone) }, save);
+  const text = JSON.stringify(buildBody(edit, form.values, zone));
   const body = useMemo(() => JSON.parse(text) as Many | null, [text]);
   const preview = useCurrentPreview(body);
   async function save(_values: Values, _force: boolean, once: string) {
     if (body === null || preview.data === undefined) return;
-    if (body.delete === true) deleteMonitors(findDeletable(what, preview.data));
+    if (body.delete === true) deleteMonitors(findDeletable(edit, preview.data));
     else
       await changeMonitors({ ...body, skip: true, etag: preview.data.etag }, once).catch(
         (error: unknown) => {
@@ -204,15 +204,15 @@ export default function BulkDialog({ what }: { what: What }) {
           throw new Error(error.message);
         },
       );
-    if (what.monitorIds.every((id) => selection.get().has(id))) selection.clear();
+    if (edit.monitorIds.every((id) => selection.get().has(id))) selection.clear();
     closeDialog();
   }
   const count = preview.data?.changed ?? 0;
-  const verb = verbOf(what);
+  const verb = verbOf(edit);
   return (
     <FormDialog
       form={form}
-      title={verb.phrase(nameSubject(what))}
+      title={verb.phrase(nameSubject(edit))}
       size={620}
       submit={
         count === 0 ? verb.label : verb.phrase(tCount(count, "{count} monitor", "{count} monitors"))
@@ -221,17 +221,17 @@ export default function BulkDialog({ what }: { what: What }) {
       onClose={closeDialog}
       curl={() => ({ method: "POST", route: v1.monitors.bulk, body: body ?? {} })}
     >
-      {what.change === undefined && (
-        <Fields form={form} errorOf={preview.errorOf} hasJobs={hasJobs(what)} />
+      {edit.change === undefined && (
+        <Fields form={form} errorOf={preview.errorOf} hasJobs={hasJobs(edit)} />
       )}
-      {isPause(what) && (
+      {isPause(edit) && (
         <PauseEnd form={form} errorOf={preview.errorOf} placeholder={t("No end")} />
       )}
       <div aria-live="polite" className="bulk-preview">
         {preview.rest !== null && <p className="down">{preview.rest.message}</p>}
         {preview.data !== undefined && <BulkEffects preview={preview.data} />}
         {body === null && <p className="quiet">{t("Empty fields stay unchanged.")}</p>}
-        {what.change === "delete" && (
+        {edit.change === "delete" && (
           <p className="quiet">
             {t("You can undo it for 10 s, and restore them later in Settings.")}
           </p>
@@ -242,7 +242,7 @@ export default function BulkDialog({ what }: { what: What }) {
 }
 
 /** The monitors without those that can't be deleted, as far as the preview names them. */
-function findDeletable({ monitorIds }: What, { unchanged }: BulkPreview) {
+function findDeletable({ monitorIds }: BulkEdit, { unchanged }: BulkPreview) {
   const refused = new Set(unchanged.flatMap(({ monitors }) => monitors.map(({ id }) => id)));
   return findKnownMonitors(new Set(monitorIds)).filter(({ id }) => !refused.has(id));
 }

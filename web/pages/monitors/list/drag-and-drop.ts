@@ -13,8 +13,8 @@ function markDropTarget(element: HTMLElement | null, edge: "above" | "below" = "
   element?.setAttribute("data-drop", edge);
 }
 
-export function startDrag(event: React.DragEvent, what: NonNullable<typeof draggedItem>) {
-  draggedItem = what;
+export function startDrag(event: React.DragEvent, dragged: NonNullable<typeof draggedItem>) {
+  draggedItem = dragged;
   event.dataTransfer.effectAllowed = "move";
   event.dataTransfer.setData("text/plain", "");
   const row = (event.target as HTMLElement).closest<HTMLElement>("[data-item]");
@@ -46,30 +46,30 @@ export function handleDrop(
 ) {
   event.preventDefault();
   const item = items[index];
-  const what = draggedItem;
+  const dragged = draggedItem;
   const below = isBelow(event);
   endDrag();
-  if (what === null || item === undefined) return;
-  if (what.kind === "group") {
+  if (dragged === null || item === undefined) return;
+  if (dragged.kind === "group") {
     if (item.kind !== "head" || item.group === null) return;
     const heads = items.filter((one) => one.kind === "head" && one.group !== null);
     const next = heads[heads.indexOf(item) + 1];
     const after = next?.kind === "head" ? (next.group?.id ?? null) : null;
-    moveGroup(what.id, below ? after : item.group.id);
+    moveGroup(dragged.id, below ? after : item.group.id);
     return;
   }
   if (item.kind === "row") {
     const next = items[index + 1];
     const sibling = next?.kind === "row" ? next.monitor.id : null;
     const before = below ? (item.last ? null : sibling) : item.monitor.id;
-    if (before === null || !what.ids.includes(before) || what.ids.length > 1)
-      moveMonitors(what.ids, item.monitor.groupId, before);
+    if (before === null || !dragged.ids.includes(before) || dragged.ids.length > 1)
+      moveMonitors(dragged.ids, item.monitor.groupId, before);
     return;
   }
   const head = items.slice(0, index + 1).findLast((one) => one.kind === "head");
   const first = items[items.indexOf(head ?? item) + 1];
   moveMonitors(
-    what.ids,
+    dragged.ids,
     head?.kind === "head" ? (head.group?.id ?? null) : null,
     first?.kind === "row" ? first.monitor.id : null,
   );

@@ -76,7 +76,7 @@ export function MonitorList({ items, mayWrite, mayMove, onUnread }: Props) {
         style={isPrinted ? undefined : { height: virtual.getTotalSize() }}
         onKeyDown={onKeyDown}
       >
-        {rendered.map(({ index, key, ...place }) => {
+        {rendered.map(({ index, key, ...position }) => {
           const item = items[index];
           if (item === undefined) return null;
           return (
@@ -85,8 +85,8 @@ export function MonitorList({ items, mayWrite, mayMove, onUnread }: Props) {
               role="listitem"
               className={`item item-${item.kind} ${item.last ? "item-last" : ""}`}
               style={
-                "start" in place
-                  ? { height: place.size, transform: `translateY(${place.start - top}px)` }
+                "start" in position
+                  ? { height: position.size, transform: `translateY(${position.start - top}px)` }
                   : undefined
               }
               onPointerEnter={() => (hovered.current = item.key)}

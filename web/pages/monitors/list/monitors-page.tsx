@@ -113,7 +113,7 @@ export function MonitorsPage() {
         {mayWrite && !isEmpty && <CreateActions add={add} />}
       </PageHeader>
       {error !== null && data === undefined && (
-        <LoadFailed what={t("The monitors")} error={error} />
+        <LoadFailed subject={t("The monitors")} error={error} />
       )}
       {isEmpty && <FirstMonitor field={address} onAdding={() => setAdding(true)} />}
       {data !== undefined && !isEmpty && (
@@ -219,7 +219,7 @@ function Found({
     [found, filters.q, filters.status, filters.type, filters.tag, folded],
   );
   if (error !== null && found === undefined)
-    return <LoadFailed what={t("The monitors")} error={error} />;
+    return <LoadFailed subject={t("The monitors")} error={error} />;
   if (found !== undefined && items.length === 0)
     return (
       <EmptyState

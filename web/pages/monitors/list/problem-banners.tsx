@@ -51,7 +51,7 @@ function FailingChannels({ channels }: { channels: Problems["channels"] }) {
   return (
     <Banner
       kind="channels"
-      what={channels.map(({ id }) => id)}
+      keys={channels.map(({ id }) => id)}
       title={nameFailing(channels)}
       action={
         channels.length === 1 ? (
@@ -108,7 +108,7 @@ function ApplianceProblems({ problems }: { problems: Problems["appliance"] }) {
   return (
     <Banner
       kind="appliance"
-      what={problems.map(({ name, since }) => `${name} ${since}`)}
+      keys={problems.map(({ name, since }) => `${name} ${since}`)}
       title={`${first?.title ?? ""}.`}
       action={
         first !== undefined && isOfOnCall(first) ? (
@@ -131,24 +131,24 @@ function ApplianceProblems({ problems }: { problems: Problems["appliance"] }) {
 
 function Banner({
   kind,
-  what,
+  keys,
   title,
   action,
   children,
 }: {
   kind: string;
   /** Identifies the subject. The banner stays hidden while this is unchanged. */
-  what: readonly string[];
+  keys: readonly string[];
   title: ReactNode;
   action: ReactNode;
   children: ReactNode;
 }) {
   const { organization } = useSignedInPerson();
   const start = `${kind} ${organization.id}`;
-  const name = `${start} ${what.toSorted().join()}`;
+  const name = `${start} ${keys.toSorted().join()}`;
   const hidden = hiddenItems.use();
   useEffect(() => hiddenItems.forget(start, name), [start, name]);
-  if (what.length === 0 || hidden.has(name)) return null;
+  if (keys.length === 0 || hidden.has(name)) return null;
   return (
     <div className="problem-banner" role="status">
       <StateIcon state="degraded" />

@@ -127,19 +127,19 @@ export function listPositionsOfMonitors(
 ): MonitorPositions[] {
   const moving = new Set(ids);
   const positions: MonitorPositions[] = [];
-  let currentPlace: MonitorPositions | null = null;
+  let currentPositions: MonitorPositions | null = null;
   let before: OverviewMonitor | undefined;
   for (const monitor of monitors) {
     const { id, groupId } = monitor;
-    if (before?.groupId !== groupId) currentPlace = null;
+    if (before?.groupId !== groupId) currentPositions = null;
     before = monitor;
     if (moving.has(id)) {
-      if (currentPlace === null)
-        positions.push((currentPlace = { groupId, beforeId: null, ids: [] }));
-      currentPlace.ids.push(id);
-    } else if (currentPlace !== null) {
-      currentPlace.beforeId = id;
-      currentPlace = null;
+      if (currentPositions === null)
+        positions.push((currentPositions = { groupId, beforeId: null, ids: [] }));
+      currentPositions.ids.push(id);
+    } else if (currentPositions !== null) {
+      currentPositions.beforeId = id;
+      currentPositions = null;
     }
   }
   return positions;

@@ -41,18 +41,18 @@ const contactsQuery = createDataQuery(listKey("contact-method"), (options) =>
 );
 const refresh = () => queryClient.invalidateQueries({ queryKey: listKey("contact-method") });
 
-type Open = { what: "edit" | "verify" | "delete"; method: ContactMethod; sent?: ContactOutcome };
+type Open = { step: "edit" | "verify" | "delete"; method: ContactMethod; sent?: ContactOutcome };
 
 /** The person's own contact methods, in the order of their use. */
 export default function ContactMethods() {
   const query = useQuery(contactsQuery);
   const { asked, open: create, close } = useCreateDialog();
   const [open, setOpen] = useState<Open | null>(null);
-  const show = (what: Open["what"], method: ContactMethod) => {
+  const show = (step: Open["step"], method: ContactMethod) => {
     // Lists have no ETags, which the update needs.
-    if (what !== "edit") return setOpen({ what, method });
+    if (step !== "edit") return setOpen({ step, method });
     void unwrapData(route({ id: method.id }).get()).then(
-      (read) => setOpen({ what, method: read }),
+      (read) => setOpen({ step, method: read }),
       notifyError,
     );
   };
@@ -68,7 +68,7 @@ export default function ContactMethods() {
             <ThisBrowserButton
               methods={query.data}
               onEnabled={({ method, sent }) => {
-                setOpen({ what: "verify", method, sent });
+                setOpen({ step: "verify", method, sent });
                 void refresh();
               }}
             />
@@ -76,7 +76,7 @@ export default function ContactMethods() {
           <CreateButton onClick={create}>{t("Add contact method")}</CreateButton>
         </div>
       </div>
-      <Loaded query={query} what={t("Your contact methods")}>
+      <Loaded query={query} subject={t("Your contact methods")}>
         {(methods) =>
           methods.length === 0 ? (
             <NoMethods />
@@ -107,14 +107,14 @@ export default function ContactMethods() {
 
 /** The dialog that is open for a contact method. */
 function OpenDialog({
-  what,
+  step,
   method,
   sent,
   onClose,
   onOpen,
-}: Open & { onClose: () => void; onOpen: (what: Open["what"], method: ContactMethod) => void }) {
-  if (what === "verify") return <VerifyDialog method={method} sent={sent} onClose={onClose} />;
-  if (what === "edit")
+}: Open & { onClose: () => void; onOpen: (step: Open["step"], method: ContactMethod) => void }) {
+  if (step === "verify") return <VerifyDialog method={method} sent={sent} onClose={onClose} />;
+  if (step === "edit")
     return (
       <EditDialog
         method={method}
@@ -205,7 +205,7 @@ function MethodEntry({
   onOpen,
 }: {
   method: ContactMethod;
-  onOpen: (what: Open["what"], method: ContactMethod) => void;
+  onOpen: (step: Open["step"], method: ContactMethod) => void;
 }) {
   const { id, name, type, verifiedAt } = method;
   const test = useMethodTest(id, name);

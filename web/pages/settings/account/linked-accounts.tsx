@@ -28,7 +28,7 @@ export function LinkedAccounts() {
   if (providers.length === 0 && (query.data ?? []).length === 0 && headerUser === null) return null;
   return (
     <Panel title={t("Accounts at sign-in providers")} isFlush>
-      <Loaded query={query} what={t("Your accounts")}>
+      <Loaded query={query} subject={t("Your accounts")}>
         {(identities) => (
           <ul className="entries">
             {identities.map((identity) => (

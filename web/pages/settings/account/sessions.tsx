@@ -27,7 +27,7 @@ export function Sessions() {
         )
       }
     >
-      <Loaded query={query} what={t("The sessions")}>
+      <Loaded query={query} subject={t("The sessions")}>
         {(sessions) => (
           <ul className="entries">
             {sessions.toSorted(compareOwnFirst).map((session) => (

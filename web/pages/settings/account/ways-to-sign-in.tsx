@@ -42,7 +42,7 @@ export function WaysToSignIn() {
         )
       }
     >
-      <Loaded query={query} what={t("The passkeys")}>
+      <Loaded query={query} subject={t("The passkeys")}>
         {(passkeys) => (
           <>
             {(passkeys.length === 0 || obstacle !== null) && (

@@ -22,7 +22,7 @@ export default function About() {
   const { person } = useSignedInPerson();
   const zone = useZone();
   return (
-    <Loaded query={query} what={t("The information about Signalbox")}>
+    <Loaded query={query} subject={t("The information about Signalbox")}>
       {({ version, startedAt, counts }) => (
         <>
           <Panel>

@@ -39,7 +39,7 @@ export default function Administrators() {
   return (
     <>
       <Words />
-      <Loaded query={query} what={t("The administrators")}>
+      <Loaded query={query} subject={t("The administrators")}>
         {(administrators) => (
           <Panel isFlush>
             <ul className="entries">

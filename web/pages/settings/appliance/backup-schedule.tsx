@@ -29,7 +29,7 @@ import { t, tNode } from "../../../language/text.ts";
 export function BackupSchedule() {
   const query = useQuery(backupScheduleQuery);
   return (
-    <Loaded query={query} what={t("The scheduled backups")}>
+    <Loaded query={query} subject={t("The scheduled backups")}>
       {(schedule) => (
         <>
           <Outcome schedule={schedule} />

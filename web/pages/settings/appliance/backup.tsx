@@ -37,7 +37,7 @@ function Download() {
   const query = useQuery(backupQuery);
   const { mutate, isPending, data, error } = useBackup(passphrase, includeKey);
   return (
-    <Loaded query={query} what={t("The backup")}>
+    <Loaded query={query} subject={t("The backup")}>
       {({ dataBytes }) => (
         <Panel title={t("Download")}>
           <div className="backup">

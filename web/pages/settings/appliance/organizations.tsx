@@ -28,7 +28,7 @@ export default function Organizations() {
           )}
         </p>
       </div>
-      <Loaded query={query} what={t("The organizations")}>
+      <Loaded query={query} subject={t("The organizations")}>
         {(organizations) => (
           <>
             <Panel isFlush>

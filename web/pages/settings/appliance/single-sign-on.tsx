@@ -33,7 +33,7 @@ export default function SingleSignOn() {
         </p>
         <CreateButton onClick={open}>{t("Add provider")}</CreateButton>
       </div>
-      <Loaded query={query} what={t("The sign-in providers")}>
+      <Loaded query={query} subject={t("The sign-in providers")}>
         {(providers) =>
           providers.length === 0 ? (
             <Panel>

@@ -39,7 +39,7 @@ export default function ApiKeys() {
         </p>
         <CreateButton onClick={open}>{t("Create API key")}</CreateButton>
       </div>
-      <Loaded query={query} what={t("The API keys")}>
+      <Loaded query={query} subject={t("The API keys")}>
         {(keys) =>
           keys.length === 0 ? (
             <Panel>

@@ -123,7 +123,7 @@ export default function AuditLog() {
     <>
       <Head exported={new URLSearchParams({ organization: organization.id, ...narrowed })} />
       <FilterRow filters={filters} entries={query.data?.data ?? []} onChange={show} />
-      <Loaded query={query} what={t("The audit log")}>
+      <Loaded query={query} subject={t("The audit log")}>
         {({ data, meta }) => (
           <>
             {data.length === 0 ? (

@@ -20,7 +20,7 @@ export default function CertificateAuthorities() {
   const query = useQuery(createSettingsQuery(organization.id));
   const [opened, setOpened] = useState(0);
   return (
-    <Loaded query={query} what={t("The certificate authorities")}>
+    <Loaded query={query} subject={t("The certificate authorities")}>
       {(settings) => (
         <Fields
           key={opened}

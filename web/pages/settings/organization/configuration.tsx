@@ -33,7 +33,7 @@ export default function ConfigurationSettings() {
           )}
         </p>
       </div>
-      <Loaded query={query} what={t("The differences")}>
+      <Loaded query={query} subject={t("The differences")}>
         {(records) =>
           records.length === 0 ? (
             <Panel>

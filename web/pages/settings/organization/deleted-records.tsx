@@ -51,7 +51,7 @@ export default function DeletedRecords() {
           "Restored records return with their history, secrets and links. Monitors are checked at once.",
         )}
       </p>
-      <Loaded query={query} what={t("The deleted records")}>
+      <Loaded query={query} subject={t("The deleted records")}>
         {({ data, meta }) => (
           <>
             <Panel isFlush={data.length > 0}>

@@ -32,7 +32,7 @@ export default function Organization() {
   const query = useQuery(createOrganizationQuery(organization.id));
   const [opened, setOpened] = useState(0);
   return (
-    <Loaded query={query} what={t("The organization")}>
+    <Loaded query={query} subject={t("The organization")}>
       {(record) =>
         atLeast("admin") ? (
           <>
@@ -174,7 +174,7 @@ function AlertSettings({ organizationId }: { organizationId: string }) {
   const query = useQuery(createSettingsQuery(organizationId));
   const [opened, setOpened] = useState(0);
   return (
-    <Loaded query={query} what={t("The settings of alerts")}>
+    <Loaded query={query} subject={t("The settings of alerts")}>
       {(settings) => (
         <Panel title={t("Alerts")}>
           <AlertFields

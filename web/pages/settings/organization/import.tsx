@@ -292,7 +292,7 @@ function Past() {
   const query = useQuery(importsQuery);
   const [undoing, setUndoing] = useState<ImportRun | null>(null);
   return (
-    <Loaded query={query} what={t("The imports")}>
+    <Loaded query={query} subject={t("The imports")}>
       {(runs) =>
         runs.length > 0 && (
           <Panel title={t("Earlier imports")} isFlush>

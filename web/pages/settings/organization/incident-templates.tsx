@@ -42,7 +42,7 @@ export default function IncidentTemplates() {
         </p>
         {mayWrite && <CreateButton onClick={open}>{t("Create template")}</CreateButton>}
       </div>
-      <Loaded query={query} what={t("The incident templates")}>
+      <Loaded query={query} subject={t("The incident templates")}>
         {(templates) => {
           const visible = templates.filter(({ id }) => !deleting.has(id));
           if (visible.length === 0) return <NoTemplates />;

@@ -35,7 +35,7 @@ export default function MailServer() {
   const query = useQuery(createSettingsQuery(organization.id));
   const [opened, setOpened] = useState(0);
   return (
-    <Loaded query={query} what={t("The mail server")}>
+    <Loaded query={query} subject={t("The mail server")}>
       {(settings) => (
         <Fields
           key={`${opened} ${settings.smtp === null}`}

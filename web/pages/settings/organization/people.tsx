@@ -38,7 +38,7 @@ export default function People() {
         </p>
         {atLeast("admin") && <CreateButton onClick={open}>{t("Invite people")}</CreateButton>}
       </div>
-      <Loaded query={query} what={t("The people")}>
+      <Loaded query={query} subject={t("The people")}>
         {(people) => (
           <>
             <Panel isFlush>
