@@ -423,14 +423,14 @@ function createRouteTable(routes: readonly Route[]): RouteTable {
       .map(({ path }) => stripTrailingSlash(path)),
   );
   return {
-    createAllowedMethods: allowedMethods(routes),
+    createAllowedMethods: listAllowedMethods(routes),
     findResource: createResourceFinder(routes),
     isOpen: (path) => open.has(stripTrailingSlash(path)),
   };
 }
 
 /** Returns a function that lists the methods of a path (RFC 9110 §10.2.1), or null for an unknown path. */
-function allowedMethods(routes: readonly { method: string; path: string }[]) {
+function listAllowedMethods(routes: readonly { method: string; path: string }[]) {
   let table: ReturnType<typeof listMethodPatterns> | undefined;
   return (path: string) => {
     table ??= listMethodPatterns(routes);

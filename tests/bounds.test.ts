@@ -23,7 +23,7 @@ test("every limit has a value, a unit and an effect", () => {
 });
 
 /** Tables to which only an administrator of the machine or the program itself adds rows. */
-const ofAppliance = [
+const applianceTables = [
   "the number of organizations",
   "the machines of a [cluster](cluster.md)",
   "the program itself",
@@ -33,7 +33,7 @@ test("every table names the limit of the rows that an organization can add", () 
   const known = new Set(all.map(([, bound]) => bound));
   for (const entry of [...configured, ...growing]) {
     const name = "by" in entry ? entry.by : entry.what;
-    expect([name, entry.bounds.length > 0]).toEqual([name, !ofAppliance.includes(name)]);
+    expect([name, entry.bounds.length > 0]).toEqual([name, !applianceTables.includes(name)]);
     for (const bound of entry.bounds) expect([name, known.has(bound)]).toEqual([name, true]);
   }
 });

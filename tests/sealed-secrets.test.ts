@@ -473,7 +473,7 @@ function isMoved(secrets: Kinds[string]["secrets"], path: string, change: Own): 
   return Object.keys(change).some((name) => name in destination);
 }
 
-const withSecrets = everyType
+const typesWithSecrets = everyType
   .filter(({ noun, kind }) => noun in worlds && Object.keys(kind.secrets).length > 0)
   // One type covers the fields of all monitors; the matrix covers the secrets of each type.
   .filter(({ noun, type }) => noun !== "monitors" || type === "http")
@@ -508,7 +508,7 @@ describe("an encrypted secret is never sent to a changed address", () => {
     expect(tried).toEqual(expect.arrayContaining(secrets.map((path) => path.replace(/\..*/, ""))));
   });
 
-  test.each(withSecrets)(
+  test.each(typesWithSecrets)(
     "$noun: $type, $variant: the page requires the same secrets as the appliance",
     async ({ noun, type, kind, variant }) => {
       await using snapshot = (await worlds[noun]?.(type, variant)) as Snapshot;
@@ -536,7 +536,7 @@ describe("an encrypted secret is never sent to a changed address", () => {
     },
   );
 
-  test.each(withSecrets)("$noun: $type, $variant", async ({ noun, type, kind, variant }) => {
+  test.each(typesWithSecrets)("$noun: $type, $variant", async ({ noun, type, kind, variant }) => {
     await using snapshot = (await worlds[noun]?.(type, variant)) as Snapshot;
     const { home, change, use, tryOut, astray, isSentHome } = snapshot;
     const { secrets } = splitSecrets(snapshot.kinds, type, home);

@@ -21,7 +21,7 @@ export type AlertedMonitor = {
   description?: string;
 };
 
-type OfMonitor = {
+type MonitorAlertData = {
   monitor: AlertedMonitor;
   /** RFC 3339. Start of the reported state; for a reminder, start of the outage. */
   since: string;
@@ -44,7 +44,7 @@ export type JoinedMonitors = {
   monitors: { id: string; name: string }[];
 };
 
-type OfIncident = {
+type IncidentAlertData = {
   incident: {
     id: string;
     title: string;
@@ -61,15 +61,15 @@ type OfIncident = {
 };
 
 // Absent in alerts of older versions.
-type OfProblem = { problem?: ProblemName; node?: string; message: string };
+type ProblemAlertData = { problem?: ProblemName; node?: string; message: string };
 
-type OfDrill = {
+type DrillData = {
   /** The policy or person that the drill notifies. */
   drill: { type: "policy" | "person"; id: string; name: string };
   message: string;
 };
 
-type OfSource = {
+type SourceAlertData = {
   source: { id: string; name: string; type: string };
   /** `id` is the same for all reports of the source with this key. */
   report: { id: string; key: string; title: string; link: string | null; priority: Priority };
@@ -81,7 +81,7 @@ type OfSource = {
   openSeconds?: number;
 };
 
-type OfShift = {
+type ShiftData = {
   shift: {
     scheduleId: string;
     scheduleName: string;
@@ -105,39 +105,39 @@ type AlertedChannel = {
 
 /** Data of each alert type. It is fixed when the alert is created, so that every attempt sends the same. */
 export type AlertData = {
-  "monitor.down": OfMonitor;
-  "monitor.up": OfMonitor;
-  "monitor.degraded": OfMonitor;
-  "monitor.reminder": OfMonitor;
+  "monitor.down": MonitorAlertData;
+  "monitor.up": MonitorAlertData;
+  "monitor.degraded": MonitorAlertData;
+  "monitor.reminder": MonitorAlertData;
   /** `changes` is the number of state changes within the last half hour. */
-  "monitor.flapping": OfMonitor & { changes: number };
-  "certificate.expiring": OfMonitor & {
+  "monitor.flapping": MonitorAlertData & { changes: number };
+  "certificate.expiring": MonitorAlertData & {
     /** RFC 3339. */
     expiresAt: string;
     /** Whole days; 0 on the last day, negative after expiry. */
     daysLeft: number;
   };
-  "incident.opened": OfIncident;
-  "incident.updated": OfIncident;
-  "incident.resolved": OfIncident;
+  "incident.opened": IncidentAlertData;
+  "incident.updated": IncidentAlertData;
+  "incident.resolved": IncidentAlertData;
   /** `channel` is the failing channel. The other channels are notified. */
   "channel.failed": { channel: AlertedChannel; message: string };
   /** The appliance itself has a problem. */
-  "appliance.troubled": OfProblem & { severity?: ProblemSeverity };
-  "appliance.recovered": OfProblem;
+  "appliance.troubled": ProblemAlertData & { severity?: ProblemSeverity };
+  "appliance.recovered": ProblemAlertData;
   /** Another tool reported a problem. */
-  "source.opened": OfSource;
+  "source.opened": SourceAlertData;
   /** The problem has become more urgent. */
-  "source.changed": OfSource;
-  "source.resolved": OfSource;
+  "source.changed": SourceAlertData;
+  "source.resolved": SourceAlertData;
   /** A page to practice: nothing has failed. */
-  drill: OfDrill;
+  drill: DrillData;
   /** The shift of a person starts soon. */
-  "shift.starting": OfShift;
+  "shift.starting": ShiftData;
   test: { channel: AlertedChannel; message: string };
 };
 
-type OfEveryType = {
+type CommonAlertData = {
   /** Names of those who acknowledged the alert before this message. Absent if it was no one. */
   acknowledgedBy?: readonly string[];
   /** Present if an escalation policy sent the message. */
@@ -153,6 +153,6 @@ export type Alert = {
     id: string;
     type: T;
     /** RFC 3339: when it happened. */ at: string;
-    data: AlertData[T] & OfEveryType;
+    data: AlertData[T] & CommonAlertData;
   };
 }[AlertType];

@@ -146,7 +146,7 @@ type HttpProviderOptions<T extends ReceiverType> = {
     message: Message,
     now: number,
   ) => ProviderRequest | null | Promise<ProviderRequest>;
-  verdict?: (response: ShortResponse) => Verdict;
+  judge?: (response: ShortResponse) => Verdict;
 };
 
 /** Creates a provider that sends one HTTP request per message. */
@@ -155,7 +155,7 @@ export function createHttpProvider<T extends ReceiverType>({
   reopensCases = false,
   digestLimit,
   request,
-  verdict = judgeStatus,
+  judge = judgeStatus,
 }: HttpProviderOptions<T>): Provider<T> {
   return {
     digests,
@@ -163,7 +163,7 @@ export function createHttpProvider<T extends ReceiverType>({
     ...(digestLimit && { digestLimit }),
     async deliver(settings, message, context) {
       const built = await request(settings, message, context.now);
-      return built === null ? nothingToSend : sendProviderRequest(built, context, verdict);
+      return built === null ? nothingToSend : sendProviderRequest(built, context, judge);
     },
   };
 }

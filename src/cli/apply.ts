@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import { getEnvironment } from "../config.ts";
 import type { ConfigChange, ConfigResult } from "../configuration/schema.ts";
-import { addTargetOptions, type TargetOptions, withTarget } from "./support/config-target.ts";
+import { addTargetOptions, type TargetOptions, useTarget } from "./support/config-target.ts";
 import { Exit, exitCodes } from "./support/exit.ts";
 import { type ExportFormat, exportFormats } from "../imports/exporting/formats.ts";
 import { cleanLine, printJson, printMessage } from "./support/output.ts";
@@ -44,7 +44,7 @@ export function addExport(program: Command) {
       ).choices(exportFormats),
     )
     .action(async (flags: ExportFlags) => {
-      const exported = await withTarget(flags, (target) => target.export());
+      const exported = await useTarget(flags, (target) => target.export());
       if (flags.as !== undefined) {
         const { exportAs } = await import("../imports/exporting/export.ts");
         const { text, report } = await exportAs(flags.as, exported);
@@ -69,7 +69,7 @@ async function applyFiles(flags: Flags) {
     const configurations = await readConfigurations(flags.file, getEnvironment());
     const results: ConfigResult[] = [];
     try {
-      await withTarget(flags, async (target) => {
+      await useTarget(flags, async (target) => {
         for (const { document, organization, located } of configurations)
           try {
             results.push(await target.apply(document, options, organization));

@@ -15,7 +15,7 @@ import {
   type DataOptions,
   addDataOptions,
   withData,
-  withNewData,
+  useNewData,
 } from "./support/with-data.ts";
 
 export function addOrgs(program: Command) {
@@ -24,7 +24,7 @@ export function addOrgs(program: Command) {
   addDataOptions(orgs.command("create").argument("<name>", "name of the organization"))
     .description("create an organization and print its slug")
     .action((name: string, options: DataOptions) =>
-      withNewData(options, async ({ store }) => {
+      useNewData(options, async ({ store }) => {
         const others = await listOrganizations(store);
         const organization = await createOrganization(store, readSystemClock, name);
         for (const sentence of listNotices(organization, others)) printMessage(sentence);

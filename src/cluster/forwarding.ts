@@ -5,7 +5,7 @@ import { createId } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
 import type { Store } from "../database/store.ts";
 import {
-  answerRequest,
+  storeResponse,
   findResponses,
   findRequest,
   findRequests,
@@ -94,7 +94,7 @@ export class Forwarding {
    */
   async forward(lease: string, request: object, timeoutMs: number): Promise<void> {
     const { store } = this.#dependencies;
-    const row = this.#newRow(lease, request);
+    const row = this.#createRow(lease, request);
     await store.atomic([insertRequest(row)]);
     const until = performance.now() + timeoutMs;
     while (await findRequest(store, row.id)) {
@@ -113,7 +113,7 @@ export class Forwarding {
     timeoutMs: number,
   ): Promise<unknown[]> {
     const { store } = this.#dependencies;
-    const rows = nodeIds.map((nodeId) => this.#newRow(buildNodeLine(nodeId), request));
+    const rows = nodeIds.map((nodeId) => this.#createRow(buildNodeLine(nodeId), request));
     const ids = rows.map(({ id }) => id);
     if (ids.length === 0) return [];
     await store.atomic(rows.map(insertRequest));
@@ -138,7 +138,7 @@ export class Forwarding {
       });
   }
 
-  #newRow(lease: string, request: object) {
+  #createRow(lease: string, request: object) {
     const createdAt = this.#dependencies.clock();
     const id = createId(createdAt);
     return { id, lease, request: JSON.stringify(request), answer: null, createdAt };
@@ -190,7 +190,7 @@ export class Forwarding {
     try {
       const response = await this.#handler.handle(request);
       await store.atomic([
-        isForNode(lease) ? answerRequest(id, JSON.stringify(response ?? null)) : removeRequest(id),
+        isForNode(lease) ? storeResponse(id, JSON.stringify(response ?? null)) : removeRequest(id),
       ]);
       this.#done.add(id);
       return true;

@@ -104,7 +104,7 @@ export class ClusterNode implements Leases {
 
   /** Joins the cluster, and resolves when the leases are known. Throws UNAVAILABLE. */
   async start() {
-    await this.#heartbeat();
+    await this.#sendHeartbeat();
     this.#go();
     await this.#beating;
     this.#forwarding.start();
@@ -122,7 +122,7 @@ export class ClusterNode implements Leases {
 
   /** Runs one heartbeat and its effects. Tests call it instead of `start`. */
   async runOnce() {
-    await this.#heartbeat();
+    await this.#sendHeartbeat();
     await this.#announced;
     await this.#forwarding.runOnce();
   }
@@ -177,7 +177,7 @@ export class ClusterNode implements Leases {
   }
 
   async findStillOwned(leases: Iterable<Lease>) {
-    const epochs = this.#ownEpochs(await findLeases(this.#dependencies.store));
+    const epochs = this.#listOwnEpochs(await findLeases(this.#dependencies.store));
     return new Set([...leases].filter(({ name, epoch }) => epochs.get(name) === epoch));
   }
 
@@ -189,20 +189,20 @@ export class ClusterNode implements Leases {
     return this.#isHolding() ? (this.#held.get(name) ?? null) : null;
   }
 
-  #ownEpochs(leases: readonly LeaseRow[]) {
+  #listOwnEpochs(leases: readonly LeaseRow[]) {
     const own = leases.filter(({ owner }) => owner === this.node.id);
     return new Map(own.map(({ name, epoch }) => [name, epoch]));
   }
 
-  #ended() {
+  #listEnded() {
     return [...this.#ending].filter(([, isEnded]) => isEnded).map(([name]) => name);
   }
 
   /** Writes a heartbeat, reads the other nodes and the leases, and takes or releases leases. */
-  async #heartbeat() {
+  async #sendHeartbeat() {
     const { store, monotonic } = this.#dependencies;
     const sentAt = monotonic();
-    await store.atomic(this.#statements());
+    await store.atomic(this.#buildStatements());
     // Reads leases after the heartbeat. While it is fresh, no other node can take leases that this node owns now.
     const beats = await findBeats(store);
     const leases = await findLeases(store);
@@ -212,7 +212,7 @@ export class ClusterNode implements Leases {
       .flatMap(({ listeners }) => listeners);
     const own = beats.find((beat) => beat.id === id);
     this.#hasJoined = own !== undefined;
-    if (own !== undefined && own.run !== run) return this.#replaced();
+    if (own !== undefined && own.run !== run) return this.#stopReplaced();
     this.#recordBeats(beats);
     const before = new Set(this.listOwn());
     this.#takeIn(leases);
@@ -221,12 +221,12 @@ export class ClusterNode implements Leases {
     this.#decide(leases);
   }
 
-  #statements(): Statement[] {
+  #buildStatements(): Statement[] {
     const { clock, clockOffsetMs, handled, listeners, node } = this.#dependencies;
     const now = clock();
     const seq = handled();
     const self = { ...this.#me, name: node.name(), version, startedAt: this.#startedAt };
-    const ended = this.#ended();
+    const ended = this.#listEnded();
     return [
       ...(this.#hasJoined ? [] : join(self, now)),
       recordBeat(this.#me, now, {
@@ -252,8 +252,8 @@ export class ClusterNode implements Leases {
   }
 
   #takeIn(leases: readonly LeaseRow[]) {
-    const epochs = this.#ownEpochs(leases);
-    for (const name of this.#ended()) if (!epochs.has(name)) this.#ending.delete(name);
+    const epochs = this.#listOwnEpochs(leases);
+    for (const name of this.#listEnded()) if (!epochs.has(name)) this.#ending.delete(name);
     for (const { name, epoch } of this.#held.values())
       if (epochs.get(name) !== epoch) this.#held.delete(name);
     for (const [name, epoch] of epochs)
@@ -307,7 +307,7 @@ export class ClusterNode implements Leases {
   }
 
   /** Stops this process, because a later process uses the same directory or a copy of it. */
-  #replaced() {
+  #stopReplaced() {
     this.#isOver = true;
     this.#heldUntil = -Infinity;
     this.#held.clear();
@@ -342,7 +342,7 @@ export class ClusterNode implements Leases {
     const { store } = this.#dependencies;
     this.#timer = null;
     store.writes.recordStart("leases");
-    this.#beating = this.#heartbeat()
+    this.#beating = this.#sendHeartbeat()
       .then(() => {
         this.#isFailing = false;
         store.writes.recordSuccess("leases");
@@ -367,7 +367,7 @@ export class ClusterNode implements Leases {
     if (this.#isOver) return;
     this.#watchExpiry();
     const now = this.#dependencies.monotonic();
-    const isUrgent = this.#takes.length + this.#ended().length > 0 && waitMs === beatMs;
+    const isUrgent = this.#takes.length + this.#listEnded().length > 0 && waitMs === beatMs;
     const wait = isUrgent
       ? 0
       : Math.min(waitMs, computeNextDeath(this.#seen, this.node.id, now) - now);

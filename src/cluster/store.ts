@@ -146,7 +146,7 @@ export async function findRequest(store: Store, id: string): Promise<boolean> {
   return (await store.query("select 1 from forwarded_requests where id = ?", [id])).length > 0;
 }
 
-export const answerRequest = (id: string, response: string): Statement => ({
+export const storeResponse = (id: string, response: string): Statement => ({
   text: "update forwarded_requests set answer = ? where id = ?",
   parameters: [response, id],
 });

@@ -74,7 +74,7 @@ function createReferences(
   let left = maxSuggestions;
   return {
     findId: (of, key) =>
-      of === "people" ? people.get(emailKeyOf(key)) : ids.get(idOfEntry({ section: of, key })),
+      of === "people" ? people.get(emailKeyOf(key)) : ids.get(buildEntryId({ section: of, key })),
     suggestKey(of, key) {
       if (key.length > maxSuggestedLength || left-- <= 0) return "";
       const similar = entries.filter(
@@ -88,7 +88,7 @@ function createReferences(
   };
 }
 
-const idOfEntry = ({ section, key }: Pick<Entry, "section" | "key">) => `${section} ${key}`;
+const buildEntryId = ({ section, key }: Pick<Entry, "section" | "key">) => `${section} ${key}`;
 
 /** Plans the changes of an apply. Throws VALIDATION_ERROR, and CONFLICT if a record of the same name exists. */
 export async function planApply(
@@ -106,12 +106,12 @@ export async function planApply(
   const now = scope.clock();
   assertFits(
     scope,
-    entries.filter((entry) => !records.has(idOfEntry(entry))),
+    entries.filter((entry) => !records.has(buildEntryId(entry))),
     now,
   );
   const ids = new Map(
     entries.map((entry) => {
-      const id = idOfEntry(entry);
+      const id = buildEntryId(entry);
       return [id, records.get(id)?.id ?? createId(now)];
     }),
   );
@@ -121,7 +121,7 @@ export async function planApply(
   const steps: Step[] = [];
   await forEachYielding(entries, async (entry) => {
     if (issues.length >= 20) return;
-    const record = records.get(idOfEntry(entry)) ?? null;
+    const record = records.get(buildEntryId(entry)) ?? null;
     const id = references.findId(entry.section, entry.key) ?? "";
     const step = await planStep(scope, entry, id, record, references, issues);
     if (step !== null) steps.push(step);
@@ -172,9 +172,9 @@ function findPruned(
   managed: readonly Current[],
   own: ConfigPlan["links"],
 ): Pick<ConfigPlan, "removed" | "released" | "dangling"> {
-  const entryIds = new Set(entries.map(idOfEntry));
+  const entryIds = new Set(entries.map(buildEntryId));
   const isGone = ({ section, link }: Current) =>
-    !entryIds.has(idOfEntry({ section, key: link?.externalId ?? "" }));
+    !entryIds.has(buildEntryId({ section, key: link?.externalId ?? "" }));
   const goneRecords = managed.filter(isGone);
   const presentLinks = new Set(managed.map(({ link }) => link));
   return {
@@ -201,7 +201,7 @@ function isNamed({ noun, externalId }: ExternalRecord, named: ReadonlySet<string
   return Object.entries(sections).some(
     ([section, its]) =>
       its.noun === noun &&
-      named.has(idOfEntry({ section: section as SectionName, key: externalId })),
+      named.has(buildEntryId({ section: section as SectionName, key: externalId })),
   );
 }
 
@@ -214,7 +214,7 @@ function matchRecords(
 ): Map<string, Current> {
   const records = new Map<string, Current>();
   for (const one of managed)
-    records.set(idOfEntry({ section: one.section, key: one.link?.externalId ?? "" }), one);
+    records.set(buildEntryId({ section: one.section, key: one.link?.externalId ?? "" }), one);
   const ownPage = all.find(({ isDefaultPage }) => isDefaultPage);
   const free = Map.groupBy(
     all.filter(({ link, isDefaultPage }) => link === null && !isDefaultPage),
@@ -224,9 +224,9 @@ function matchRecords(
   const issues: ErrorDetail[] = [];
   for (const entry of entries) {
     const { section, key, fields } = entry;
-    if (records.has(idOfEntry(entry))) continue;
+    if (records.has(buildEntryId(entry))) continue;
     if (isOwnPage(entry) && ownPage !== undefined) {
-      if (ownPage.link === null) records.set(idOfEntry(entry), ownPage);
+      if (ownPage.link === null) records.set(buildEntryId(entry), ownPage);
       else issues.push({ path: `${section}.${key}`, message: "is managed under another key" });
       continue;
     }
@@ -235,7 +235,8 @@ function matchRecords(
     const hasSameType = ({ row }: Current) => row["type"] === fields["type"];
     const found = candidates.find(hasSameType) ?? candidates[0];
     if (found === undefined) continue;
-    if (adopt) records.set(idOfEntry(entry), candidates.splice(candidates.indexOf(found), 1)[0]!);
+    if (adopt)
+      records.set(buildEntryId(entry), candidates.splice(candidates.indexOf(found), 1)[0]!);
     else
       issues.push({
         path: `${section}.${key}`,
@@ -346,7 +347,7 @@ function describeChange(
   const { section, key } = entry;
   const secrets = new Set(listSecrets(section, input));
   const before = record?.fields() ?? {};
-  const displayValue = (name: string, value: unknown) => {
+  const formatValue = (name: string, value: unknown) => {
     if (secrets.has(name) || name === "sections" || value === undefined) return null;
     const named = /Ids?$|^steps$/.test(name) ? replaceIds(value, keyOfId) : value;
     return excerptText(JSON.stringify(named));
@@ -362,8 +363,8 @@ function describeChange(
       fields: fields.map((name): ConfigFieldChange => ({
         field: toConfigurationName(section, name),
         secret: secrets.has(name),
-        before: displayValue(name, before[name]),
-        after: displayValue(name, input[name]),
+        before: formatValue(name, before[name]),
+        after: formatValue(name, input[name]),
       })),
     },
   ];

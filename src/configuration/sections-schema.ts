@@ -44,9 +44,9 @@ type Section = {
 
 export type SectionName = (typeof configSections)[number];
 
-const referenceMany = (as: string, to: SectionName): Reference => ({ as, to, many: true });
-const alertChannels = referenceMany("alertChannelIds", "alertChannels");
-const dependsOn = referenceMany("dependsOn", "monitors");
+const createListReference = (as: string, to: SectionName): Reference => ({ as, to, many: true });
+const alertChannels = createListReference("alertChannelIds", "alertChannels");
+const dependsOn = createListReference("dependsOn", "monitors");
 
 const escalationPolicy: Reference = {
   as: "escalationPolicyId",
@@ -136,8 +136,8 @@ export const sections: Readonly<Record<SectionName, Section>> = {
     kinds: null,
     common: windowFields,
     references: {
-      monitors: referenceMany("monitorIds", "monitors"),
-      groups: referenceMany("groupIds", "groups"),
+      monitors: createListReference("monitorIds", "monitors"),
+      groups: createListReference("groupIds", "groups"),
     },
     unmanaged: [],
   },

@@ -24,7 +24,7 @@ function share<A extends readonly number[], S>(create: (...args: A) => S): (...a
 type Issue = (text: string) => string | null;
 
 /** A text of `min` to `max` characters. Reports only the first issue, in the order of `issues`. */
-function text(min: number, max: number, ...issues: Issue[]) {
+function createTextField(min: number, max: number, ...issues: Issue[]) {
   const checked = z.superRefine<string>((text, context) => {
     // Zod already reports the length. Skips the other issues, which would scan the whole text.
     if (text.length > 2 * max) return;
@@ -45,11 +45,11 @@ const validateNotBlank: Issue = (text) =>
   text !== "" && isBlank(text) ? "must not be blank" : null;
 
 /** A required single line of 1 to `max` characters. It is not blank, and is stored exactly as sent. */
-export const line = share((max: number) => text(1, max, validateLine, validateNotBlank));
+export const line = share((max: number) => createTextField(1, max, validateLine, validateNotBlank));
 
 /** Required text of 1 to `max` characters, stored exactly as sent. Line breaks are LF or CRLF. */
 export const paragraphs = share((max: number) =>
-  text(1, max, validateParagraphs, validateNotBlank),
+  createTextField(1, max, validateParagraphs, validateNotBlank),
 );
 
 /** A text whose `{{name}}` placeholders must all be in `names`. */
@@ -65,7 +65,9 @@ export function limitPlaceholders<T extends z.ZodType<string>>(text: T, names: r
 export const searchText = () => line(searchBounds.text.value);
 
 /** Text of several lines, possibly empty. */
-export const optionalParagraphs = share((max: number) => text(0, max, validateParagraphs));
+export const optionalParagraphs = share((max: number) =>
+  createTextField(0, max, validateParagraphs),
+);
 
 const uuid = /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/;
 
@@ -102,7 +104,7 @@ export const SlaTarget = z.number().gt(0, "must be more than 0").max(1);
 
 /** A URL with one of these schemes and without credentials. LAN names and addresses are allowed. */
 const urlSchema = (schemes: readonly string[], example: string, ...issues: Issue[]) =>
-  text(1, 2048, (text) => {
+  createTextField(1, 2048, (text) => {
     if (/[\p{Cc}\s\\]/u.test(text) || validateLine(text) !== null)
       return "must not contain spaces, backslashes or control characters";
     if (text === "") return null;
@@ -137,14 +139,14 @@ export const ProxyUrl = urlSchema(["http", "https", "socks5"], "socks5://proxy.l
 );
 
 /** A phone number as networks use it worldwide (ITU-T E.164): country code and number, up to 15 digits. */
-export const PhoneNumber = text(0, 64, (value) =>
+export const PhoneNumber = createTextField(0, 64, (value) =>
   /^\+[1-9]\d{6,14}$/.test(value)
     ? null
     : "must be a phone number with + and its country code, and only digits, such as +491701234567",
 ).meta({ example: "+491701234567" });
 
 /** The sender of text messages: a phone number, a short code, or a name. */
-export const SmsSender = text(0, 64, (value) =>
+export const SmsSender = createTextField(0, 64, (value) =>
   /^(\+[1-9]\d{6,14}|\d{3,15}|(?=.*[A-Za-z])[A-Za-z0-9](?:[A-Za-z0-9 ._&-]{0,9}[A-Za-z0-9])?)$/.test(
     value,
   )
@@ -162,7 +164,7 @@ const isAsciiName = (text: string) =>
   (toAsciiName(text).length <= 253 && /^(?:[\w-]{1,63}(?:\.|$))+$/.test(toAsciiName(text)));
 
 /** A host name, an IPv4 address or an IPv6 address, without scheme, port or path. */
-export const Host = text(1, 253, (text) => {
+export const Host = createTextField(1, 253, (text) => {
   if (text === "") return null;
   if (z.ipv4().safeParse(text).success || z.ipv6().safeParse(text).success) return null;
   if (hostName.test(text) && !allDigitsAndDots.test(text))
@@ -305,7 +307,7 @@ export const Severity = z.enum(severities).meta({ id: "Severity" });
 export type Severity = z.infer<typeof Severity>;
 
 /** An e-mail address, also of a LAN mail server. An international domain is stored in its ASCII form. */
-export const EmailAddress = text(0, 254, (value) =>
+export const EmailAddress = createTextField(0, 254, (value) =>
   value.length > 254 || toAsciiEmail(value) !== null
     ? null
     : "must be an e-mail address, such as oncall@team.example",
@@ -360,7 +362,9 @@ const validateNotEmpty: Issue = (text) =>
 
 /** A secret that can't be an empty text; clients send null for an empty secret. */
 export const filledSecret = share((max = 1000) =>
-  text(0, max, validateNotEmpty, validateLine, validateNotBlank).meta({ writeOnly: true }),
+  createTextField(0, max, validateNotEmpty, validateLine, validateNotBlank).meta({
+    writeOnly: true,
+  }),
 );
 
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
@@ -379,7 +383,7 @@ function validateSigningSecret(text: string): string | null {
  *
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md#signature-scheme
  */
-export const SigningSecret = text(1, 1000, validateSigningSecret)
+export const SigningSecret = createTextField(1, 1000, validateSigningSecret)
   .transform((text) => (text.startsWith("whsec_") ? text : `whsec_${text}`))
   .meta({
     writeOnly: true,

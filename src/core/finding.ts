@@ -8,7 +8,7 @@ export type Finding = {
   advice: string | null;
 };
 
-export const okFinding = (subject: string, message: string): Finding => ({
+export const createOkFinding = (subject: string, message: string): Finding => ({
   verdict: "ok",
   subject,
   message,
@@ -28,7 +28,7 @@ export const warningFinding = createFindingBuilder("warning");
 export const problemFinding = createFindingBuilder("problem");
 export const unusableFinding = createFindingBuilder("unusable");
 
-export const skippedFinding = (
+export const createSkippedFinding = (
   subject: string,
   message: string,
   advice: string | null = null,

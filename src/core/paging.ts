@@ -22,7 +22,7 @@ const describeInteger = (description: string, value: number) => ({
 });
 
 /** A requested number of entries. A value above `max` is lowered to `max`. */
-export function cappedCount(max: number, usual: number, itemDescription: string) {
+export function createCountField(max: number, usual: number, itemDescription: string) {
   return PositiveInteger.transform((count) => Math.min(count, max))
     .default(usual)
     .meta(describeInteger(`${itemDescription}; more than ${max} is lowered to ${max}.`, usual));
@@ -31,7 +31,7 @@ export function cappedCount(max: number, usual: number, itemDescription: string)
 /** Query parameters of every paged list. */
 export const pageFields = {
   page: PositiveInteger.default(1).meta(describeInteger("Page, from 1.", 1)),
-  per_page: cappedCount(maxPerPage, 20, "Entries a page"),
+  per_page: createCountField(maxPerPage, 20, "Entries a page"),
 };
 
 export type PageRequest = { page: number; per_page: number };

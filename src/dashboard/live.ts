@@ -76,7 +76,7 @@ export class LivePages implements Live, Collector {
   }
 
   canListen(listener: Parameters<Live["canListen"]>[0]) {
-    return mayListen(listener, this.#subscribers());
+    return mayListen(listener, this.#iterateSubscribers());
   }
 
   join(reader: Reader, listener: Listener) {
@@ -99,7 +99,7 @@ export class LivePages implements Live, Collector {
         "signalbox_event_streams",
         "gauge",
         "Open pages with a live stream.",
-        [...this.#subscribers()].length,
+        [...this.#iterateSubscribers()].length,
       ),
     ];
   }
@@ -111,7 +111,7 @@ export class LivePages implements Live, Collector {
     }, intervalMs);
   }
 
-  *#subscribers() {
+  *#iterateSubscribers() {
     for (const { subscribers } of this.#organizations.values()) yield* subscribers;
   }
 

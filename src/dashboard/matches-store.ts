@@ -16,7 +16,7 @@ const plainStride = 1_000;
 const targetCost = 10;
 
 /** SQL expression equal to `shownStatus` in `judgement-rules.ts`. */
-const statusSql = ({ store }: Tenant) => {
+const buildStatusSql = ({ store }: Tenant) => {
   const isUnknown =
     store.writes.getFailingSince() === null ? `s.last_message glob '${notJudgedPrefix}*'` : "true";
   return `case when s.paused then 'paused'
@@ -111,7 +111,7 @@ export async function findMatches(
   { first, max }: { first: number; max: number },
 ) {
   const { store } = tenant;
-  const shownStatus = statusSql(tenant);
+  const shownStatus = buildStatusSql(tenant);
   const { text, parameters, stride, cost } = buildFilterCondition(filters, shownStatus);
   const matchText = buildWindowText(matchColumns(shownStatus), text);
   const folders = new Map<string | null, FolderTotals>();
@@ -187,7 +187,7 @@ export async function findMatchingIds(
 ): Promise<string[]> {
   const { store, organizationId } = tenant;
   if (!canSeeGroup(tenant, groupId)) return [];
-  const { text, parameters, stride, cost } = buildFilterCondition(filters, statusSql(tenant));
+  const { text, parameters, stride, cost } = buildFilterCondition(filters, buildStatusSql(tenant));
   const ids: string[] = [];
   if (text === "") {
     const parameters = [organizationId, groupId, count, from];

@@ -11,7 +11,7 @@ import {
   spans,
   determineTone,
 } from "../monitoring/uptime/rules.ts";
-import { totalsText } from "../status-pages/rendering/days.ts";
+import { describeTotals } from "../status-pages/rendering/days.ts";
 import type { Totals } from "../status-pages/formats/public-data.ts";
 import { renderSpark } from "./rules.ts";
 import type { Recent } from "./store.ts";
@@ -29,8 +29,8 @@ const unmeasuredHour: Hour = {
   averageMs: null,
 };
 
-const hourText = totalsText("uptime_hours", "hour");
-const dayText = totalsText("uptime_days", "day");
+const hourText = describeTotals("uptime_hours", "hour");
+const dayText = describeTotals("uptime_days", "day");
 
 type Row = Totals & { key: number; latencyCount: number; latencySum: number };
 

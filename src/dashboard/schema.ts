@@ -2,7 +2,7 @@
 import { monitorStatuses } from "../core/statuses.ts";
 import { z } from "zod";
 import { Id, instant, line, searchText, Timestamp } from "../core/fields.ts";
-import { cappedCount, WholeNumber } from "../core/paging.ts";
+import { createCountField, WholeNumber } from "../core/paging.ts";
 import { IncidentSummary } from "../incidents/schema.ts";
 
 const Status = z.enum(monitorStatuses);
@@ -140,7 +140,7 @@ export const RowsQuery = z.strictObject({
   ...filters,
   groupId: Id.optional(),
   from: WholeNumber.default(0),
-  count: cappedCount(500, 100, "Rows"),
+  count: createCountField(500, 100, "Rows"),
 });
 export type RowsQuery = z.infer<typeof RowsQuery>;
 
@@ -156,7 +156,7 @@ export const StatesQuery = z
     /** Only states of this span, including the one in which it starts. */
     from: instant.optional(),
     to: instant.optional(),
-    limit: cappedCount(500, 50, "States"),
+    limit: createCountField(500, 50, "States"),
   })
   .refine(({ from, to }) => from === undefined || to === undefined || from < to, {
     path: ["from"],

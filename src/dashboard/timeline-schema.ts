@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { dayMs, hourMs } from "../core/time/clock.ts";
 import { Id, instant, Severity, Timestamp } from "../core/fields.ts";
-import { cappedCount } from "../core/paging.ts";
+import { createCountField } from "../core/paging.ts";
 
 const maxPoints = 500;
 
@@ -11,7 +11,7 @@ export const TimelineQuery = z
     from: instant,
     to: instant,
     /** Seconds between two points: whole hours from one hour, whole days from one day. */
-    step: cappedCount(31 * 86_400, 3_600, "Steps"),
+    step: createCountField(31 * 86_400, 3_600, "Steps"),
   })
   .refine(({ from, to }) => from < to, { path: ["from"], message: "must be before to" })
   .refine(({ from, to, step }) => (to - from) / (step * 1000) <= maxPoints, {

@@ -312,7 +312,7 @@ const relinkText = `update incidents set version = version + 1, updated_at = ?3,
   where organization_id = ?1 and id in (select content ->> 'incident_id' from deleted_rows
     where organization_id = ?1 and record_id = ?2 and table_name = 'incident_monitors')`;
 
-const newVersionText = (root: SQLiteTable) =>
+const buildNewVersionText = (root: SQLiteTable) =>
   `update "${getTableName(root)}" set version = version + 1, updated_at = ?3
     where organization_id = ?1 and id = ?2`;
 
@@ -325,7 +325,7 @@ const findRestoreTexts = createOnUse((noun, root) => {
     ...(hasMembers ? [returnMembersText] : []),
     ...(touchTexts[noun] ?? []),
     ...(taken.some(({ name }) => name === "incident_monitors") ? [relinkText] : []),
-    newVersionText(root),
+    buildNewVersionText(root),
     ...taken.flatMap(({ name, owner, parents }) =>
       parents
         .filter(({ column, table }) => nounOfTable.has(table) && column !== owner)

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Clock } from "../core/time/clock.ts";
 import {
-  okFinding,
+  createOkFinding,
   type Finding,
   problemFinding,
   unusableFinding,
@@ -36,7 +36,7 @@ export async function examineCluster(
     for (const host of address.hosts)
       findings.push(
         answering.has(host)
-          ? okFinding("node", `${host} responds`)
+          ? createOkFinding("node", `${host} responds`)
           : warningFinding(
               "node",
               `${host} does not respond`,
@@ -49,12 +49,12 @@ export async function examineCluster(
       const advice = "Run `signalbox migrate`, or start the new `signalbox serve`.";
       return { findings: [...findings, problemFinding("schema", message, advice)], data: null };
     }
-    findings.push(okFinding("schema", "up to date"));
+    findings.push(createOkFinding("schema", "up to date"));
     const store = createRqliteStore(client, clock);
     const vault = existsSync(key) ? createVault(readKey(key)) : null;
     if (vault !== null && (await isKeyOfStore(store, vault)))
       return {
-        findings: [...findings, okFinding("secrets", `${key} decrypts the stored secrets`)],
+        findings: [...findings, createOkFinding("secrets", `${key} decrypts the stored secrets`)],
         data: { store, vault, [Symbol.dispose]() {} },
       };
     const wrong = vault === null ? "is missing" : "opens none of the stored secrets";

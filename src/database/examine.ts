@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { type Finding, okFinding, problemFinding, unusableFinding } from "../core/finding.ts";
+import { type Finding, createOkFinding, problemFinding, unusableFinding } from "../core/finding.ts";
 import { createVault } from "../core/security/secrets.ts";
 import { getDataFiles } from "./file/data-files.ts";
 import { assertOurs, assertLogComplete, readKey } from "./file/data-directory.ts";
@@ -29,7 +29,7 @@ export function examine(directory: string, migrations: string): Finding[] {
   }
   const file = join(path, "signalbox.db");
   return [
-    okFinding("data directory", path),
+    createOkFinding("data directory", path),
     ...examinePermissions(path),
     examineKey(path),
     ...(hasUnfinishedRestore(path)
@@ -63,7 +63,7 @@ function examinePermissions(path: string): Finding[] {
     const file = join(path, name);
     if (!existsSync(file)) return [];
     if ((statSync(file).mode & 0o077) === 0)
-      return okFinding("permissions", `only the owner can read ${file}`);
+      return createOkFinding("permissions", `only the owner can read ${file}`);
     const mode = name === "" ? "700" : "600";
     return problemFinding("permissions", `${file} is open to others`, `chmod ${mode} ${file}`);
   });
@@ -72,7 +72,7 @@ function examinePermissions(path: string): Finding[] {
 function examineKey(path: string): Finding {
   const file = join(path, "secret.key");
   return existsSync(file)
-    ? okFinding("key", `${file} is there`)
+    ? createOkFinding("key", `${file} is there`)
     : unusableFinding(
         "key",
         `${file} is missing: it opens the stored secrets`,
@@ -82,7 +82,7 @@ function examineKey(path: string): Finding {
 
 function examineSecrets(examineDatabase: Database, key: string): Finding {
   return isKeyOf(examineDatabase, createVault(readKey(key)))
-    ? okFinding("secrets", `${key} decrypts the stored secrets`)
+    ? createOkFinding("secrets", `${key} decrypts the stored secrets`)
     : unusableFinding(
         "secrets",
         `${key} opens none of the stored secrets`,
@@ -108,13 +108,13 @@ function database(path: string, migrations: string): Finding[] {
     const pending = countPendingMigrations(database, migrations);
     const findings = [
       damage.length === 0
-        ? okFinding("integrity", "all pages and indexes are intact")
+        ? createOkFinding("integrity", "all pages and indexes are intact")
         : unusableFinding("integrity", damage.join("; "), restoreAdvice),
       orphans === 0
-        ? okFinding("references", "all referenced rows exist")
+        ? createOkFinding("references", "all referenced rows exist")
         : problemFinding("references", `rows without their parent: ${orphans}`, restoreAdvice),
       pending === 0
-        ? okFinding("schema", "up to date")
+        ? createOkFinding("schema", "up to date")
         : problemFinding(
             "schema",
             `older than this program; migrations to run: ${pending}`,

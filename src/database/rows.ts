@@ -129,19 +129,19 @@ export function guardFieldExists(
 ): Prepared[] {
   const name = getTableName(table);
   const groupColumn = groupIds === null ? undefined : groupColumns[name];
-  const otherwise = () => unknownReferenceError(field, nounOf(table));
+  const createReferenceError = () => unknownReferenceError(field, nounOf(table));
   if (groupColumn !== undefined)
     return guardExists(
       table,
       organizationId,
       ids,
-      otherwise,
+      createReferenceError,
       `${groupColumn} in (select value from json_each(?))`,
       [JSON.stringify(groupIds)],
     );
   // Fields never refer to contact methods, which are channels of one person.
   const condition = name === "alert_channels" ? "person_id is null" : "true";
-  return guardExists(table, organizationId, ids, otherwise, condition);
+  return guardExists(table, organizationId, ids, createReferenceError, condition);
 }
 
 /** Converts a table name such as `alert_channels` to `alert channel`. */

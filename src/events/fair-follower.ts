@@ -228,7 +228,9 @@ export class FairFollower<E extends LoggedEvent, Part> {
     const listeners = await listening([...groups.keys()]);
     // Not saved immediately, because reading these events again costs less than a write.
     if (listeners.size === 0) return this.cursor.skip(last.seq);
-    const behind = new Set((await this.#backlogs()).map(({ organizationId }) => organizationId));
+    const behind = new Set(
+      (await this.#readBacklogs()).map(({ organizationId }) => organizationId),
+    );
     const part = position.part === null ? null : (JSON.parse(position.part) as Part);
     const workItems = [...groups]
       .filter(([id]) => listeners.has(id) && !behind.has(id))
@@ -249,7 +251,7 @@ export class FairFollower<E extends LoggedEvent, Part> {
   }
 
   async #serveNext(): Promise<boolean> {
-    const waiting = await this.#nextBacklogs();
+    const waiting = await this.#readNextBacklogs();
     if (waiting.length === 0) return false;
     this.#lastServed = waiting.at(-1)?.organizationId ?? "";
     if (waiting.length > 1)
@@ -372,15 +374,15 @@ export class FairFollower<E extends LoggedEvent, Part> {
     return { statements, rows: outcome.rows, hasDeliveries: outcome.hasDeliveries === true };
   }
 
-  async #nextBacklogs(): Promise<Backlog<Part>[]> {
+  async #readNextBacklogs(): Promise<Backlog<Part>[]> {
     const waiting = [...this.#careful].filter((id) => this.setbacks.isWaiting(id));
     const without = waiting.map((id) => this.#prefix + id);
-    const next = await this.#backlogs(this.#lastServed, organizationsAtOnce, without);
+    const next = await this.#readBacklogs(this.#lastServed, organizationsAtOnce, without);
     if (next.length > 0 || this.#lastServed === "") return next;
-    return this.#backlogs("", organizationsAtOnce, without);
+    return this.#readBacklogs("", organizationsAtOnce, without);
   }
 
-  async #backlogs(
+  async #readBacklogs(
     after = "",
     limit = -1,
     without: readonly string[] = [],

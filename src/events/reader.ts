@@ -198,7 +198,7 @@ export class Subscription {
   wake() {
     if (this.#isStopped || this.#isWorking || this.#retry !== null) return;
     this.#isWorking = true;
-    this.#working = this.#work().catch((error: unknown) => {
+    this.#working = this.#processEvents().catch((error: unknown) => {
       this.#isWorking = false;
       const facts = { follower: this.name, cause: String(error) };
       this.#source.log.error("handling events failed", facts);
@@ -218,7 +218,7 @@ export class Subscription {
     await this.#working;
   }
 
-  async #work() {
+  async #processEvents() {
     const { store, recent } = this.#source;
     while (!this.#isStopped && recent.start !== null) {
       const known = recent.start;

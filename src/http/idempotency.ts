@@ -114,7 +114,7 @@ class KeyedRequest {
     return this.#context.services.store;
   }
 
-  #byKey() {
+  #buildKeyCondition() {
     return and(
       eq(responses.organizationId, this.#key.organizationId),
       eq(responses.actorId, this.#key.actorId),
@@ -124,7 +124,7 @@ class KeyedRequest {
   }
 
   /** Condition for a stored response or a claim that has not expired. */
-  #fresh() {
+  #buildFreshCondition() {
     // A response from the future was stored before the clock was set back. It expires as if it were new.
     const isWithin = (ms: number) =>
       between(
@@ -133,14 +133,14 @@ class KeyedRequest {
         formatTimestamp(this.#now + ms),
       );
     return and(
-      this.#byKey(),
+      this.#buildKeyCondition(),
       isWithin(storedMs),
       or(ne(responses.status, claimedStatus), isWithin(claimedMs)),
     );
   }
 
   async findStored(): Promise<Row | null> {
-    const [row] = await this.#store.db.select().from(responses).where(this.#fresh());
+    const [row] = await this.#store.db.select().from(responses).where(this.#buildFreshCondition());
     return row ?? null;
   }
 
@@ -163,11 +163,12 @@ class KeyedRequest {
     const { isClaimed } = this.#keyed;
     const usage = await findUsage(store, this.#key.organizationId, tableName);
     const isFree = guard(
-      sql`not exists (select 1 from ${responses} where ${this.#fresh()})`,
+      sql`not exists (select 1 from ${responses} where ${this.#buildFreshCondition()})`,
       busyError,
     );
     const hasRoom = guardRoom(this.#key.organizationId, tableName, { rows: maxRows }, tooManyError);
-    const record = (response: ApiResponse) => this.#replace(this.#storable(response, usage.bytes));
+    const record = (response: ApiResponse) =>
+      this.#replace(this.#prepareResponse(response, usage.bytes));
     if (isClaimed) {
       const pending = { status: claimedStatus, location: null, etag: "", body: "" };
       await store.atomic([isFree, ...this.#replace(pending), hasRoom]);
@@ -187,7 +188,10 @@ class KeyedRequest {
   }
 
   /** Prepares a response for storage. Omits a body that is too long if the resource can be read again. */
-  #storable({ status, location, etag, body }: ApiResponse, usedBytes: number): StoredResponse {
+  #prepareResponse(
+    { status, location, etag, body }: ApiResponse,
+    usedBytes: number,
+  ): StoredResponse {
     const { services, resources } = this.#context;
     const bytes = typeof body === "string" ? Buffer.byteLength(body) : Infinity;
     const hasRoom = bytes <= maxBody && usedBytes + bytes <= maxBytes;
@@ -200,7 +204,7 @@ class KeyedRequest {
   }
 
   #remove(): Statement {
-    return this.#store.db.delete(responses).where(this.#byKey());
+    return this.#store.db.delete(responses).where(this.#buildKeyCondition());
   }
 
   #replace(response: StoredResponse): Statement[] {

@@ -48,7 +48,7 @@ export type Maker = {
   ): Promise<Omit<MakerResult, "id"> | null>;
 };
 
-export const linkedIds = (links: PlannedRecord["links"], name: string) => links[name] ?? [];
+export const getLinkedIds = (links: PlannedRecord["links"], name: string) => links[name] ?? [];
 
 /** Returns the message if the check rejects an address; null if it passes. */
 export async function findRefusal(check: () => Promise<unknown>): Promise<string | null> {

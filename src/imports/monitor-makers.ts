@@ -38,7 +38,7 @@ import {
   replaceMonitorChannels,
   insertMonitor,
 } from "../monitoring/monitors/store.ts";
-import { type Maker, type MakingContext, linkedIds, findRefusal } from "./maker.ts";
+import { type Maker, type MakingContext, getLinkedIds, findRefusal } from "./maker.ts";
 import type { z } from "zod";
 import type { OpenedRecord } from "../core/security/kind-secrets.ts";
 import type { Fields } from "../core/collections/objects.ts";
@@ -126,7 +126,7 @@ export const groupMaker: Maker = {
   async create({ fields, links }, { scope, now, at, idsOf }) {
     const { paused, ...rest } = fields;
     const input = parse(NewMonitorGroup, rest);
-    const alertChannelIds = idsOf("alert-channel", linkedIds(links, "alertChannelIds"));
+    const alertChannelIds = idsOf("alert-channel", getLinkedIds(links, "alertChannelIds"));
     const record: GroupRecord = {
       ...input,
       id: createId(now),
@@ -155,7 +155,7 @@ export const groupMaker: Maker = {
       ...buildNextVersion(before, at),
     };
     const alertChannelIds = has("alertChannelIds")
-      ? idsOf("alert-channel", linkedIds(links, "alertChannelIds"))
+      ? idsOf("alert-channel", getLinkedIds(links, "alertChannelIds"))
       : before.alertChannelIds;
     return {
       statements: [
@@ -193,7 +193,7 @@ export const monitorMaker: Maker = {
         ...replaceMonitorChannels(
           scope,
           id,
-          idsOf("alert-channel", linkedIds(links, "alertChannelIds")),
+          idsOf("alert-channel", getLinkedIds(links, "alertChannelIds")),
         ),
       ],
       notes,
@@ -218,14 +218,14 @@ export const monitorMaker: Maker = {
       making,
       before.pushTokenHash,
     );
-    const [groupId = null] = idsOf("group", linkedIds(changed.links, "groupId"));
+    const [groupId = null] = idsOf("group", getLinkedIds(changed.links, "groupId"));
     const row: MonitorRow = {
       ...before,
       ...buildColumns(scope, id, input, before, changed.has("pushToken") ? token : undefined),
       ...buildNextVersion(before, at),
     };
     const alertChannelIds = changed.has("alertChannelIds")
-      ? idsOf("alert-channel", linkedIds(changed.links, "alertChannelIds"))
+      ? idsOf("alert-channel", getLinkedIds(changed.links, "alertChannelIds"))
       : stored.alertChannelIds;
     return {
       statements: [

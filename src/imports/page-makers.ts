@@ -29,7 +29,7 @@ import {
   type StoredPage,
 } from "../status-pages/store.ts";
 import type { PlannedRecord } from "./plan.ts";
-import { type Maker, type MakingContext, linkedIds, findRefusal } from "./maker.ts";
+import { type Maker, type MakingContext, getLinkedIds, findRefusal } from "./maker.ts";
 import type { Fields } from "../core/collections/objects.ts";
 import { buildFirstVersion, buildNextVersion } from "../database/rows.ts";
 
@@ -78,8 +78,8 @@ export const maintenanceWindowMaker: Maker = {
 };
 
 const resolveMembers = (links: PlannedRecord["links"], idsOf: MakingContext["idsOf"]) => ({
-  monitorIds: idsOf("monitor", linkedIds(links, "monitorIds")),
-  groupIds: idsOf("group", linkedIds(links, "groupIds")),
+  monitorIds: idsOf("monitor", getLinkedIds(links, "monitorIds")),
+  groupIds: idsOf("group", getLinkedIds(links, "groupIds")),
 });
 
 export const statusPageMaker: Maker = {

@@ -34,7 +34,7 @@ export async function continueUpload(
   return { id, received: await uploads.appendPart(organizationId, id, offset, bytes) };
 }
 
-function withUpload<T>(
+function useUpload<T>(
   scope: Scope,
   { uploads }: ImportDependencies,
   id: string,
@@ -70,7 +70,7 @@ export function previewUpload(
   source: ImportSource,
 ) {
   const { keepResults, keepHours } = dependencies;
-  return withUpload(
+  return useUpload(
     scope,
     dependencies,
     id,
@@ -94,7 +94,7 @@ export async function importUpload(
   }: { source: ImportSource; only: readonly string[] | null; paused: boolean },
 ): Promise<ImportRun> {
   const { keepResults, keepHours, uploads } = dependencies;
-  await withUpload(scope, dependencies, id, source, ({ plan, history, picture }) =>
+  await useUpload(scope, dependencies, id, source, ({ plan, history, picture }) =>
     runImport(scope, plan, history, {
       keepResults,
       keepHours,

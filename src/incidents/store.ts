@@ -97,11 +97,11 @@ const listedBytes = 256 * 1024;
 const entryBytes = 256;
 
 // SQLite returns the timeline as JSON. One query takes less than half the time of two.
-const updatesSql = (condition: string, limit = `${rowsPerPortion}`) => `SELECT
+const buildUpdatesSql = (condition: string, limit = `${rowsPerPortion}`) => `SELECT
     json_group_array(json_object('id', id, 'status', status, 'message', message,
       'translations', json(translations), 'createdAt', created_at, 'editedAt', edited_at, 'automatic', json(automatic)) ORDER BY seq) AS entries
   FROM (SELECT * FROM incident_updates WHERE ${condition} ORDER BY seq LIMIT ${limit})`;
-const notesSql = (condition: string, limit = `${rowsPerPortion}`) => `SELECT
+const buildNotesSql = (condition: string, limit = `${rowsPerPortion}`) => `SELECT
     json_group_array(json_object('id', id, 'message', message, 'createdAt', created_at,
       'author', json_object('type', author_type, 'id', author_id, 'name', author_name)) ORDER BY id) AS entries
   FROM (SELECT * FROM incident_notes WHERE ${condition} ORDER BY id LIMIT ${limit})`;
@@ -113,14 +113,14 @@ const headColumns = `${summary}, version, automatic, impacts, impact_changes AS 
   ) AS postmortem`;
 const byId = "FROM incidents WHERE organization_id = ? AND id = ?";
 const head = `SELECT ${headColumns} ${byId}`;
-const incidentText = `SELECT ${headColumns}, (${updatesSql(ofIncidentSql)}) AS updates, (${notesSql(ofIncidentSql)}) AS notes ${byId}`;
+const incidentText = `SELECT ${headColumns}, (${buildUpdatesSql(ofIncidentSql)}) AS updates, (${buildNotesSql(ofIncidentSql)}) AS notes ${byId}`;
 const furtherEntriesText = {
-  updates: updatesSql(
+  updates: buildUpdatesSql(
     `organization_id = ?1 AND incident_id = ?2 AND seq > coalesce((
     SELECT seq FROM incident_updates WHERE organization_id = ?1 AND incident_id = ?2 AND id = ?3), 0)`,
     "?4",
   ),
-  notes: notesSql("organization_id = ?1 AND incident_id = ?2 AND id > ?3", "?4"),
+  notes: buildNotesSql("organization_id = ?1 AND incident_id = ?2 AND id > ?3", "?4"),
 };
 
 export async function findHead(tenant: Tenant, id: string): Promise<IncidentHead | null> {

@@ -13,7 +13,7 @@ import { getOwnOrganization } from "../accounts/organizations/service.ts";
 import { findSettings } from "../accounts/settings/service.ts";
 import { findMemberAddresses } from "../accounts/people/store.ts";
 import {
-  keyOfRecipient,
+  getRecipientKey,
   type ReportMail,
   type ReportRecipient,
 } from "../accounts/settings/schema.ts";
@@ -54,26 +54,26 @@ const deliveryIdOf = (
 ) =>
   deriveId(
     organizationId,
-    `report ${interval} ${groupId ?? ""} ${statusPageId ?? ""} ${key} ${keyOfRecipient(recipient)}`,
+    `report ${interval} ${groupId ?? ""} ${statusPageId ?? ""} ${key} ${getRecipientKey(recipient)}`,
   );
 
 export const receiverIdOf = (organizationId: string, recipient: ReportRecipient) =>
-  deriveId(organizationId, `report mailbox ${keyOfRecipient(recipient)}`);
+  deriveId(organizationId, `report mailbox ${getRecipientKey(recipient)}`);
 
 export class ReportMailer {
-  readonly #on: Services & { leases: Leases };
+  readonly #dependencies: Services & { leases: Leases };
   #timer: ReturnType<typeof setInterval> | null = null;
   #running: Promise<void> | null = null;
 
   constructor(dependencies: Services & { leases: Leases }) {
-    this.#on = dependencies;
+    this.#dependencies = dependencies;
   }
 
   start() {
     this.#timer = setInterval(() => {
       this.#running ??= this.runOnce()
         .catch((error: unknown) =>
-          this.#on.log.error("reports can't be sent", { cause: String(error) }),
+          this.#dependencies.log.error("reports can't be sent", { cause: String(error) }),
         )
         .finally(() => (this.#running = null));
     }, tickMs);
@@ -86,7 +86,7 @@ export class ReportMailer {
 
   /** Adds the due reports to the outbox. An organization that fails delays no other. Tests use it instead of `start`. */
   async runOnce() {
-    const { store, leases } = this.#on;
+    const { store, leases } = this.#dependencies;
     if (leases.findNamed("subscribers") === null) return;
     const failures: unknown[] = [];
     for (const { organizationId, mails } of await listReportMails(store))
@@ -100,13 +100,13 @@ export class ReportMailer {
     const statements: Statement[] = [];
     for (const mail of JSON.parse(mails) as StoredMail[])
       statements.push(...(await this.#buildDeliveries(organizationId, mail)));
-    if (statements.length > 0) await this.#on.store.atomic(statements);
+    if (statements.length > 0) await this.#dependencies.store.atomic(statements);
   }
 
   async #buildDeliveries(organizationId: string, mail: StoredMail): Promise<Statement[]> {
-    const { store, clock } = this.#on;
+    const { store, clock } = this.#dependencies;
     const now = clock();
-    const frame = await findFrame(this.#on, organizationId, mail);
+    const frame = await findFrame(this.#dependencies, organizationId, mail);
     if (frame === null) return [];
     const { timeZone } = frame;
     const period = findLastPeriod(mail.interval, now, timeZone);
@@ -243,7 +243,7 @@ async function findReportOfDelivery(
   const sent = await findSentReport({ store, organizationId }, deliveryId);
   for (const mail of reportMails) {
     if (sent !== null && !isSameReport(mail, sent)) continue;
-    const recipient = mail.to.find((one) => keyOfRecipient(one) === keyOfRecipient(mailbox));
+    const recipient = mail.to.find((one) => getRecipientKey(one) === getRecipientKey(mailbox));
     if (recipient === undefined) continue;
     const frame = await findFrame(services, organizationId, mail);
     if (frame === null) continue;

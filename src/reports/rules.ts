@@ -26,15 +26,15 @@ export const computeTermsRatio = (seconds: Seconds, { maintenance }: Pick<Terms,
 /** A calendar month in a time zone: `from` inclusive, `to` exclusive. */
 export type Span = { from: number; to: number };
 
-export function monthSpan(month: string, timeZone: string): Span {
+export function getMonthSpan(month: string, timeZone: string): Span {
   const [year = 0, number = 0] = month.split("-").map(Number);
   const startOfMonth = (index: number) => toInstant(Date.UTC(year, index, 1), timeZone);
   return { from: startOfMonth(number - 1), to: startOfMonth(number) };
 }
 
-export const yearSpan = (year: string, timeZone: string): Span => ({
-  from: monthSpan(`${year}-01`, timeZone).from,
-  to: monthSpan(`${year}-12`, timeZone).to,
+export const getYearSpan = (year: string, timeZone: string): Span => ({
+  from: getMonthSpan(`${year}-01`, timeZone).from,
+  to: getMonthSpan(`${year}-12`, timeZone).to,
 });
 
 /** Lists the months of a year that have begun, each with its elapsed part. */
@@ -45,7 +45,7 @@ export function listMonths(
 ): { month: string; span: Span; isRunning: boolean }[] {
   return Array.from({ length: 12 }, (_, index) => {
     const month = `${year}-${String(index + 1).padStart(2, "0")}`;
-    const { from, to } = monthSpan(month, timeZone);
+    const { from, to } = getMonthSpan(month, timeZone);
     return { month, span: { from, to: Math.min(to, now) }, isRunning: to > now };
   }).filter(({ span }) => span.from <= now);
 }
@@ -74,7 +74,7 @@ export function findLastPeriod(
 ): CompletedPeriod {
   if (interval === "monthly") {
     const key = addMonths(formatZonedMonth(now, timeZone), -1);
-    return { key, span: monthSpan(key, timeZone) };
+    return { key, span: getMonthSpan(key, timeZone) };
   }
   const today = Math.floor(toLocal(now, timeZone) / dayMs);
   // 1 January 1970 was a Thursday.
@@ -157,7 +157,7 @@ export function summarizeDays(
   };
 }
 
-const byRank: readonly RowDays["days"][number][] = [
+const rankedStates: readonly RowDays["days"][number][] = [
   "down",
   "degraded",
   "up",
@@ -170,7 +170,7 @@ export function combineDays(all: readonly RowDays[]): RowDays {
   const combined = createEmptyDays(all[0]?.days.length ?? 0);
   for (const index of combined.days.keys()) {
     combined.days[index] =
-      byRank.find((tone) => all.some(({ days }) => days[index] === tone)) ?? "none";
+      rankedStates.find((tone) => all.some(({ days }) => days[index] === tone)) ?? "none";
     const measured = all.filter(({ days }) => isMeasured(days[index]));
     const sum = measured.reduce((total, { downRatios }) => total + (downRatios[index] ?? 0), 0);
     combined.downRatios[index] = sum === 0 ? 0 : Number((sum / measured.length).toPrecision(3));

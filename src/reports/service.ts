@@ -16,7 +16,7 @@ import {
   formatCsv,
   computeFigures,
   formatZonedMonth,
-  monthSpan,
+  getMonthSpan,
   findOutages,
   splitPeriods,
   type Span,
@@ -137,7 +137,7 @@ const getWholeReport = (scope: Scope, query: ReportQuery): Promise<Report> =>
 async function createReport(scope: Scope, query: ReportQuery): Promise<Report> {
   const wishedZone = query.timeZone ?? (await getOwnOrganization(scope)).timeZone;
   const month = query.month ?? formatZonedMonth(scope.clock(), wishedZone);
-  const span = await resolveSpan(scope, "month", (zone) => monthSpan(month, zone), wishedZone);
+  const span = await resolveSpan(scope, "month", (zone) => getMonthSpan(month, zone), wishedZone);
   return createReportOfSpan(scope, { ...query, month }, span);
 }
 

@@ -13,7 +13,7 @@ import {
   type Span,
   splitPeriods,
   type Terms,
-  yearSpan,
+  getYearSpan,
   zeroSeconds,
 } from "./rules.ts";
 import type { Outage, ReportRow, YearReport, YearReportQuery } from "./schema.ts";
@@ -44,7 +44,7 @@ async function createYearReport(scope: Scope, query: YearReportQuery): Promise<Y
   const { span, isRunning, timeZone } = await resolveSpan(
     scope,
     "year",
-    (zone) => yearSpan(year, zone),
+    (zone) => getYearSpan(year, zone),
     wishedZone,
   );
   const { wanted, slaTarget: own, ...subject } = await resolveSubject(scope, query);

@@ -8,7 +8,7 @@ import {
   Sentence,
   Time,
   Written,
-  writtenIn,
+  findTextLanguage,
 } from "./layout.tsx";
 import type { Language } from "./languages/language.ts";
 import type { IncidentView } from "./rendering/view.ts";
@@ -54,7 +54,7 @@ export function Incident({
     <article className={`inc ${isOpen ? tone : "over"}`}>
       <header>
         <span className={`sev ${tone}`}>{severity}</span>
-        <Title dir="auto" lang={incident.isTitled ? writtenIn(document) : undefined}>
+        <Title dir="auto" lang={incident.isTitled ? findTextLanguage(document) : undefined}>
           <a href={to(path)}>{title}</a>
         </Title>
         <span className="when">
@@ -78,7 +78,7 @@ export function Incident({
       {isWhole && postmortem !== null && (
         <section id="postmortem">
           <h2>{language.say("postmortem")}</h2>
-          <Written text={postmortem.message} words={words} lang={writtenIn(document)} />
+          <Written text={postmortem.message} words={words} lang={findTextLanguage(document)} />
           <p className="posted">
             <Sentence
               parts={language.split("published", { time: <Time moment={postmortem.published} /> })}
@@ -194,7 +194,7 @@ export function Past({ incidents, document, level: Title }: PastProps) {
     return (
       <article className="row" key={id}>
         <span className="day">{day}</span> <span className={`sev ${tone}`}>{severity}</span>
-        <Title dir="auto" lang={incident.isTitled ? writtenIn(document) : undefined}>
+        <Title dir="auto" lang={incident.isTitled ? findTextLanguage(document) : undefined}>
           <a href={to(`/incidents/${id}`)}>{title}</a>
         </Title>
         <span className="when">

@@ -26,7 +26,7 @@ import type { IncidentImpact, Translations } from "../incidents/schema.ts";
 import type { IncidentMark, PublicIncident } from "./formats/public-data.ts";
 import { getLanguage } from "./languages/catalogue.ts";
 import { composeAutomaticTitle, describeUpdate } from "./languages/updates.ts";
-import { bytesOfText, createTextBudget, limitUpdates } from "./site/text-budget.ts";
+import { measureText, createTextBudget, limitUpdates } from "./site/text-budget.ts";
 
 type Page = { organizationId: string; isDefault: boolean };
 
@@ -80,7 +80,7 @@ export function createIncidentReader(
       const wanted = { at, limit, ...(before && { before }), ...(only && { only }) };
       const found = await loadIncidents(store, page, shownMonitors, rows, wanted);
       if (before !== undefined && found[0]?.updates.length === 0) return null;
-      return limitUpdates(found, bytesOfText, createTextBudget(maxTextOfOne))[0] ?? null;
+      return limitUpdates(found, measureText, createTextBudget(maxTextOfOne))[0] ?? null;
     },
     /** Incidents opened in this period, newest first. */
     openedBetween: async (from: number, to: number) =>
@@ -154,7 +154,7 @@ async function loadWithinBudget(
     if (from > 0) await yieldToEventLoop();
     const portion = rows.slice(from, from + incidentsPerPortion);
     const read = await loadIncidents(store, page, shownMonitors, portion, { at, limit });
-    all.push(...limitUpdates(read, bytesOfText, budget));
+    all.push(...limitUpdates(read, measureText, budget));
   }
   return all;
 }

@@ -62,7 +62,7 @@ export function Written({ text, words, lang }: WrittenProps) {
 }
 
 /** Returns the language of a page's own texts in a document of another language; undefined in its own. */
-export const writtenIn = ({ view: { page }, language }: PageDocument): string | undefined =>
+export const findTextLanguage = ({ view: { page }, language }: PageDocument): string | undefined =>
   page.language === language.tag ? undefined : page.language;
 
 /** Renders an HTML document with the page's header, `content` and the footer. */
@@ -135,7 +135,7 @@ export function renderDocument(
           <main id="status">
             {banner !== null && (
               <aside className={`banner ${bannerTones[banner.tone]}-soft`}>
-                <Written text={banner.text} words={words} lang={writtenIn(document)} />
+                <Written text={banner.text} words={words} lang={findTextLanguage(document)} />
               </aside>
             )}
             {content}

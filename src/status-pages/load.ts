@@ -23,7 +23,7 @@ import {
   takesVisitors,
 } from "./rules.ts";
 import type { PublicPage } from "./store.ts";
-import { bytesOfText, createWindowBudget, limitDescriptions } from "./site/text-budget.ts";
+import { measureText, createWindowBudget, limitDescriptions } from "./site/text-budget.ts";
 import { type Concealed, createWindowReader } from "./windows.ts";
 import type { MonitorStatus } from "../core/statuses.ts";
 import { findPastStates } from "../monitoring/monitors/past-service.ts";
@@ -353,7 +353,7 @@ function createPageLoader(store: Store) {
       sections,
       sectionsDuring: showImpacts,
       incidents,
-      windows: limitDescriptions(await currentWindows(), bytesOfText, createWindowBudget()),
+      windows: limitDescriptions(await currentWindows(), measureText, createWindowBudget()),
       marks,
       takesMail: await takesMail(store, page),
       takesChats: takesChats(page),
@@ -361,7 +361,7 @@ function createPageLoader(store: Store) {
       ...incidentReads,
       ...windowReads,
       windowsOver: async () =>
-        limitDescriptions(await windowReads.readEndedWindows(), bytesOfText, createWindowBudget()),
+        limitDescriptions(await windowReads.readEndedWindows(), measureText, createWindowBudget()),
     };
   };
 }

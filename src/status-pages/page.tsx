@@ -8,7 +8,7 @@ import {
   Sentence,
   Time,
   Written,
-  writtenIn,
+  findTextLanguage,
 } from "./layout.tsx";
 import type { History } from "./formats/history.ts";
 import { StateIcon } from "./icons.tsx";
@@ -83,7 +83,7 @@ function Overview({ document }: { document: PageDocument }) {
     <>
       {page.description !== "" && (
         <div className="about">
-          <Written text={page.description} words={words} lang={writtenIn(document)} />
+          <Written text={page.description} words={words} lang={findTextLanguage(document)} />
         </div>
       )}
       <section className={`hero ${headline.tone}-soft`}>
@@ -203,7 +203,7 @@ function Work({ work, document, isFolded = false }: WorkProps) {
     const [next, ...later] = times;
     const heading = (
       <>
-        <h3 dir="auto" lang={writtenIn(document)}>
+        <h3 dir="auto" lang={findTextLanguage(document)}>
           {title}
         </h3>
         <span className="when">{isFolded && every !== null ? every : next?.text}</span>
@@ -241,7 +241,7 @@ function WorkDetails({ description, affects, every, later, document }: WorkDetai
   return (
     <>
       {description !== "" && (
-        <Written text={description} words={words} lang={writtenIn(document)} />
+        <Written text={description} words={words} lang={findTextLanguage(document)} />
       )}
       {affects.length > 0 && (
         <p>

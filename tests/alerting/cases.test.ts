@@ -47,14 +47,14 @@ async function startWatching(fields: object = {}) {
   };
 }
 
-const isDown = ["critical Shop is down"];
+const downAlerts = ["critical Shop is down"];
 
 describe("a case is closed", () => {
   test("when the monitor is up again", async () => {
     const { shop, later, opened, cases } = await startWatching();
     await shop.changeState("down");
     await later();
-    expect(opened()).toEqual(isDown);
+    expect(opened()).toEqual(downAlerts);
     await shop.changeState("up");
     await later();
     expect(opened()).toEqual([]);
@@ -112,7 +112,7 @@ describe("a case is closed", () => {
       await undone(world);
       restart();
       await later();
-      expect(opened()).toEqual(isDown);
+      expect(opened()).toEqual(downAlerts);
       expect(pages).toHaveLength(4);
       await shop.changeState("up");
       await later();
@@ -185,7 +185,7 @@ describe("a service that rejects requests for hours and then recovers", () => {
     behave("well");
     await later(1_200);
     await later();
-    expect(opened()).toEqual(isDown);
+    expect(opened()).toEqual(downAlerts);
   });
 
   test("gets the closing of a case", async () => {
@@ -211,7 +211,7 @@ describe("each problem of a monitor has its own case, which replaces the previou
     acknowledge();
     await shop.changeState("down");
     await later();
-    expect(opened()).toEqual(isDown);
+    expect(opened()).toEqual(downAlerts);
     expect(pages).toContain("opsgenie P1 Shop is down");
     acknowledge();
     await shop.changeState("slow");
@@ -241,7 +241,7 @@ describe("each problem of a monitor has its own case, which replaces the previou
     const { shop, later, opened, pages } = await startWatching({ reminderInterval: 600 });
     await shop.changeState("down");
     for (let minutes = 0; minutes < 60; minutes += 10) await later(600);
-    expect(opened()).toEqual(isDown);
+    expect(opened()).toEqual(downAlerts);
     expect(pages).toHaveLength(2);
   });
 
@@ -253,7 +253,7 @@ describe("each problem of a monitor has its own case, which replaces the previou
     await shop.changeState("down");
     await later(700);
     await later();
-    expect(opened()).toEqual(isDown);
+    expect(opened()).toEqual(downAlerts);
   });
 });
 

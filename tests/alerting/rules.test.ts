@@ -6,7 +6,7 @@ import {
   stepAfterReminder,
   type Audience,
   findCertificateStep,
-  nextDueAt,
+  findNextDue,
   selectIncidentAudience,
   selectChannelsForProblems,
   type Memory,
@@ -202,10 +202,10 @@ describe("flapping", () => {
   });
 
   test("its end is determined when it is due", () => {
-    expect(nextDueAt(flapping)).toBe(steadyAt);
-    expect(nextDueAt({ ...flapping, remindAt: now })).toBe(now);
-    expect(nextDueAt({ ...applyChange(3), remindAt: now })).toBe(now);
-    expect(nextDueAt(applyChange(3))).toBeNull();
+    expect(findNextDue(flapping)).toBe(steadyAt);
+    expect(findNextDue({ ...flapping, remindAt: now })).toBe(now);
+    expect(findNextDue({ ...applyChange(3), remindAt: now })).toBe(now);
+    expect(findNextDue(applyChange(3))).toBeNull();
   });
 });
 

@@ -20,7 +20,7 @@ import { waitUntil } from "../support/poll.ts";
 type Box = Awaited<ReturnType<typeof createMachineWithKey>>;
 
 /** Free space and disk type of this machine vary. */
-const ofThisMachine = /^(disk space|growth|room for copies|file system|memory|open files)$/;
+const machineSubjects = /^(disk space|growth|room for copies|file system|memory|open files)$/;
 
 async function runDoctor(box: Box, args: string[], env?: Record<string, string>) {
   const { exitCode, stdout, stderr } = await box.run(["doctor", "--json", ...args], {
@@ -30,7 +30,7 @@ async function runDoctor(box: Box, args: string[], env?: Record<string, string>)
   const isWrong = ({ verdict }: { verdict: string }) => !["ok", "skipped"].includes(verdict);
   expect(exitCode).toBe(report.some(isWrong) ? 1 : 0);
   const findings = report.filter(
-    ({ subject, ...finding }) => isWrong(finding) && !ofThisMachine.test(subject),
+    ({ subject, ...finding }) => isWrong(finding) && !machineSubjects.test(subject),
   );
   return { report, findings, stderr };
 }

@@ -138,7 +138,7 @@ function sectionOf({ command, name }: { command: Command; name: string }): strin
   const isCommon = ({ long }: Option) => long === "--data-dir" || long === "--json";
   const takesAllOfServe = command.name() === "doctor";
   const options = command.options
-    .filter(({ flags }) => !takesAllOfServe || !ofServe.has(flags))
+    .filter(({ flags }) => !takesAllOfServe || !serveFlags.has(flags))
     .toSorted((one, other) => +isCommon(one) - +isCommon(other));
   const given = [
     name,
@@ -170,7 +170,7 @@ ${given.join(" ")}
 ${listed.join("\n")}${command.name() === "serve" ? `\n\n${variables}` : ""}`.trimEnd();
 }
 
-const ofServe = new Set(serveOptions(new Command()).options.map(({ flags }) => flags));
+const serveFlags = new Set(serveOptions(new Command()).options.map(({ flags }) => flags));
 
 const variables = `You can set every option by an environment variable: \`SIGNALBOX_PORT=8080\`, \`SIGNALBOX_DATA_DIR=…\`. The option
 takes precedence over the variable. Separate list entries by commas: \`SIGNALBOX_DENY_TARGET=10.0.5.0/24,db.lan\`.

@@ -25,54 +25,54 @@ const nameOf = ({ hooks }: Route) => hooks.detail?.endpoint?.name ?? "";
 const canHold = ({ hooks }: Route) =>
   hooks.detail?.endpoint?.query?.safeParse({ hold: "1" }).success === true;
 
-const isSetting = "alerts a channel only to a problem that already exists";
-const isRequested = "sends one message, to an address that the person has just chosen";
-const isImport = "follows a preview of all its changes";
-const isOwn = "reaches only the person who sends the request";
-const isOfCase = "changes only the case that a service already has";
-const isUnrelated = "is about accounts or files, and notifies no subscriber or channel";
+const settingReason = "alerts a channel only to a problem that already exists";
+const requestedReason = "sends one message, to an address that the person has just chosen";
+const importReason = "follows a preview of all its changes";
+const ownReason = "reaches only the person who sends the request";
+const caseReason = "changes only the case that a service already has";
+const unrelatedReason = "is about accounts or files, and notifies no subscriber or channel";
 
 /** Routes that need no hold, with the reason. */
-const atOnce: Record<string, string> = {
-  acknowledgeAlert: isOfCase,
-  snoozeAlert: isOfCase,
+const immediateRoutes: Record<string, string> = {
+  acknowledgeAlert: caseReason,
+  snoozeAlert: caseReason,
   replayAlertSourceRequest: "handles a request again that another tool sent",
-  createAlertChannel: isSetting,
-  updateAlertChannel: isSetting,
-  restoreAlertChannel: isSetting,
-  updateMonitor: isSetting,
-  updateMonitorGroup: isSetting,
-  unmuteMonitorGroup: isSetting,
-  orderMonitors: isSetting,
+  createAlertChannel: settingReason,
+  updateAlertChannel: settingReason,
+  restoreAlertChannel: settingReason,
+  updateMonitor: settingReason,
+  updateMonitorGroup: settingReason,
+  unmuteMonitorGroup: settingReason,
+  orderMonitors: settingReason,
   editIncidentUpdate: "corrects a published text, which sends nothing",
-  addSubscriber: isRequested,
+  addSubscriber: requestedReason,
   importSubscribers: "adds recipients of later updates, and sends nothing",
   releaseSubscriber: "changes what one subscriber gets, and sends nothing",
-  sendTestMail: isRequested,
-  testAlertChannel: isRequested,
-  tryAlertChannel: isRequested,
-  tryChangedAlertChannel: isRequested,
-  deleteContactMethod: isOwn,
-  drillPerson: isRequested,
+  sendTestMail: requestedReason,
+  testAlertChannel: requestedReason,
+  tryAlertChannel: requestedReason,
+  tryChangedAlertChannel: requestedReason,
+  deleteContactMethod: ownReason,
+  drillPerson: requestedReason,
   setPersonDrill: "plans a message that is marked as a drill, and sends nothing now",
-  sendVerificationCode: isOwn,
-  testContactMethod: isOwn,
-  updateContactMethod: isOwn,
-  verifyContactMethod: isOwn,
-  applyConfig: isImport,
-  startImport: isImport,
-  undoImport: isImport,
-  previewImport: isUnrelated,
-  continueUpload: isUnrelated,
-  checkStatusPageHost: isUnrelated,
-  updateOrganization: isUnrelated,
-  changeMember: isUnrelated,
-  removeMember: isUnrelated,
-  invite: isUnrelated,
-  createApiKey: isUnrelated,
-  changeApiKey: isUnrelated,
-  revokeApiKey: isUnrelated,
-  setPasswordPolicy: isUnrelated,
+  sendVerificationCode: ownReason,
+  testContactMethod: ownReason,
+  updateContactMethod: ownReason,
+  verifyContactMethod: ownReason,
+  applyConfig: importReason,
+  startImport: importReason,
+  undoImport: importReason,
+  previewImport: unrelatedReason,
+  continueUpload: unrelatedReason,
+  checkStatusPageHost: unrelatedReason,
+  updateOrganization: unrelatedReason,
+  changeMember: unrelatedReason,
+  removeMember: unrelatedReason,
+  invite: unrelatedReason,
+  createApiKey: unrelatedReason,
+  changeApiKey: unrelatedReason,
+  revokeApiKey: unrelatedReason,
+  setPasswordPolicy: unrelatedReason,
 };
 
 /** IDs of all groups, or of all monitors without a group. */
@@ -155,5 +155,5 @@ test("every route that can notify subscribers or channels can be held, or has a 
   const needed: string[] = [];
   for (const route of writes)
     if (!canHold(route) && (await execute(world, route)) !== false) needed.push(nameOf(route));
-  expect(needed.toSorted()).toEqual(Object.keys(atOnce).toSorted());
+  expect(needed.toSorted()).toEqual(Object.keys(immediateRoutes).toSorted());
 }, 60_000);

@@ -40,12 +40,12 @@ test.each(cached.map(({ path }) => path))("%s shows the last write", async (rout
   }
 });
 
-const ofTables = cached.filter(({ hooks }) => hooks.detail?.endpoint?.cached !== true);
+const tableRoutes = cached.filter(({ hooks }) => hooks.detail?.endpoint?.cached !== true);
 
 // On rqlite no response is cached; the tables that its statements read are the same.
 test
   .skipIf(isOnRqlite)
-  .each(ofTables.map(({ path, hooks }) => [path, hooks.detail?.endpoint] as const))(
+  .each(tableRoutes.map(({ path, hooks }) => [path, hooks.detail?.endpoint] as const))(
   "%s names every table that it reads, and its other dependencies",
   async (route, endpoint) => {
     const cached = endpoint?.cached;

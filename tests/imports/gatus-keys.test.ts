@@ -9,7 +9,7 @@ import {
   endpoint,
   externalEndpoint,
   type Key,
-  ofOtherEndpoints,
+  otherEndpointKeys,
   otherProviders,
   providers,
   settings,
@@ -88,7 +88,7 @@ describe("a setting", () => {
 
 describe("a key of an endpoint", () => {
   testEach(endpoint, shop, (one) => ({ ...base, endpoints: [one] }));
-  for (const { url, base: also = {}, keys } of ofOtherEndpoints)
+  for (const { url, base: also = {}, keys } of otherEndpointKeys)
     testEach(keys, { ...shop, url, conditions: ["[CONNECTED] == true"], ...also }, (one) => ({
       ...base,
       endpoints: [one],

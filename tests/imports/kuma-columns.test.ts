@@ -96,7 +96,7 @@ async function runWithSource<T>(
   return result;
 }
 
-const ofMaintenance: readonly TableName[] = [
+const maintenanceTables: readonly TableName[] = [
   "maintenance",
   "monitor_maintenance",
   "maintenance_status_page",
@@ -114,7 +114,7 @@ function limitRows(source: KumaSource, table: TableName): KumaSource {
       row["proxy_id"] !== null ||
       row["docker_host"] !== null,
   );
-  const maintenance = ofMaintenance.includes(table) ? source.rows.maintenance : [];
+  const maintenance = maintenanceTables.includes(table) ? source.rows.maintenance : [];
   return { ...source, rows: { ...source.rows, monitor, maintenance } };
 }
 

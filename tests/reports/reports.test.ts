@@ -1,7 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { formatTimestamp, hourMs } from "../../src/core/time/clock.ts";
-import { monthSpan, findOutages, listReportDays, splitPeriods } from "../../src/reports/rules.ts";
+import {
+  getMonthSpan,
+  findOutages,
+  listReportDays,
+  splitPeriods,
+} from "../../src/reports/rules.ts";
 import { nameReportFile } from "../../src/reports/service.ts";
 import type { Report, ReportFigures } from "../../src/reports/schema.ts";
 
@@ -87,7 +92,7 @@ describe("a month", () => {
     ["2026-12", "Pacific/Kiritimati", 31 * 24],
     ["2026-06", "Asia/Kathmandu", 30 * 24],
   ])("%s in %s has %d hours, however its clocks are moved", (month, zone, hours) => {
-    const span = monthSpan(month, zone);
+    const span = getMonthSpan(month, zone);
     expect((span.to - span.from) / hourMs).toBe(hours);
     const periods = splitPeriods(span);
     expect(periods.hours.length + 24 * periods.days.length).toBe(hours);
@@ -103,7 +108,7 @@ describe("a month", () => {
     for (const zone of zones) {
       const all = Array.from({ length: 24 }, (_, index) => {
         const month = `${2025 + Math.floor(index / 12)}-${String((index % 12) + 1).padStart(2, "0")}`;
-        return hoursOf(splitPeriods(monthSpan(month, zone)));
+        return hoursOf(splitPeriods(getMonthSpan(month, zone)));
       }).flat();
       expect(all).toEqual(all.map((_, index) => (all[0] ?? 0) + index));
     }
@@ -180,7 +185,7 @@ describe("days", () => {
         ["2026-02", 28],
         ["2026-03", 31],
       ] as const)
-        expect(listReportDays(monthSpan(month, zone), false).length).toBe(count);
+        expect(listReportDays(getMonthSpan(month, zone), false).length).toBe(count);
     },
   );
 });
@@ -213,7 +218,7 @@ describe("figures", () => {
           for (const one of reports) {
             expect(secondsOf(one.summary)).toEqual(buildTotal(one.monitors));
             expect(secondsOf(one.summary)).toEqual(buildTotal(one.groups));
-            const span = monthSpan(one.month, timeZone);
+            const span = getMonthSpan(one.month, timeZone);
             const inMonth = results.filter(({ minute }) => {
               const hour = Math.floor((from + minute * 60_000) / hourMs) * hourMs;
               return hour >= span.from && hour < span.to;

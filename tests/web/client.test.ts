@@ -5,7 +5,7 @@ import {
   ApiError,
   dashboard,
   unwrapData,
-  withIfMatch,
+  addIfMatch,
   unwrapPage,
   apiPathOf,
   setOrganization,
@@ -91,8 +91,8 @@ test("text that looks like a date or a number stays text", async () => {
 test("a write names the version that was read, unless it should overwrite", async () => {
   responses.push(Response.json({ data: { id } }, { headers: { ETag: '"v7"' } }));
   const record = await unwrapData(v1.incidents({ id }).get());
-  await unwrapData(v1.incidents({ id }).patch({ status: "resolved" }, withIfMatch(record)));
-  await unwrapData(v1.incidents({ id }).patch({ status: "resolved" }, withIfMatch(undefined)));
+  await unwrapData(v1.incidents({ id }).patch({ status: "resolved" }, addIfMatch(record)));
+  await unwrapData(v1.incidents({ id }).patch({ status: "resolved" }, addIfMatch(undefined)));
   expect(seen.map(({ headers }) => headers.get("if-match"))).toEqual([null, '"v7"', null]);
 });
 

@@ -4,7 +4,7 @@ import { monitorKinds, type MonitorType } from "../../src/monitoring/monitors/ki
 import { labelsOf } from "../../web/pages/monitors/editor/labels.ts";
 import { upWhen } from "../../web/pages/monitors/editor/up-when.ts";
 import { families, familyOf, orderedTypes } from "../../web/pages/monitors/type-families.ts";
-import { nameOfType } from "../../web/pages/monitors/type-names.ts";
+import { getTypeName } from "../../web/pages/monitors/type-names.ts";
 
 const types = Object.keys(monitorKinds) as MonitorType[];
 
@@ -24,7 +24,7 @@ test.each(types)("%s: the example of its address is one that the type accepts", 
 
 test.each(types)("%s: its name and its meaning of “up” are those of the API", (type) => {
   const kind = monitorKinds[type];
-  expect(nameOfType(type)).toBe(kind.name);
+  expect(getTypeName(type)).toBe(kind.name);
   const [, start = ""] = /^(.*?\.)(?: |$)/.exec(kind.upWhen) ?? [];
   expect(upWhen[type]).toBe(`Up when ${start.replaceAll("`", "")}`);
 });

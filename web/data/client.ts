@@ -96,20 +96,20 @@ export function setOrganization(id: string | null) {
 /**
  * Headers that make a POST or PATCH idempotent: repeats with the same key have no further effect.
  */
-export const withIdempotencyKey = (key: string) => ({ headers: { "Idempotency-Key": key } });
+export const addIdempotencyKey = (key: string) => ({ headers: { "Idempotency-Key": key } });
 
 /**
  * Headers of a write. If the record has changed since it was loaded, the server rejects the write
  * with 412. Without a record, the write overwrites any change.
  */
-export function withIfMatch(
+export function addIfMatch(
   record: object | undefined,
   /** Idempotency key of the write. */
   key?: string,
 ): { headers?: Record<string, string> } {
   const etag = record && etags.get(record);
   const headers = {
-    ...(key !== undefined && withIdempotencyKey(key).headers),
+    ...(key !== undefined && addIdempotencyKey(key).headers),
     ...(etag !== undefined && { "If-Match": etag }),
   };
   return Object.keys(headers).length === 0 ? {} : { headers };

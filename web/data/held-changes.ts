@@ -52,11 +52,11 @@ export async function receiveHeld(response: Promise<Result<unknown>>): Promise<H
   return held;
 }
 
-const route = ({ id }: HeldChange) => v1["held-changes"]({ id });
+const getRoute = ({ id }: HeldChange) => v1["held-changes"]({ id });
 
 /** Removes a change that was not sent. It can be removed already, if an earlier response was lost. */
 export async function undoHeld(held: HeldChange) {
-  await unwrapData(route(held).delete()).catch((error: unknown) => {
+  await unwrapData(getRoute(held).delete()).catch((error: unknown) => {
     if (!(error instanceof ApiError && error.status === 404)) throw error;
   });
   queryClient.setQueryData<HeldChange[]>(key, (now) => now?.filter(({ id }) => id !== held.id));
@@ -64,6 +64,6 @@ export async function undoHeld(held: HeldChange) {
 
 /** Sends a change now. */
 export async function sendHeld(held: HeldChange) {
-  const sent = await unwrapData(route(held).send.post());
+  const sent = await unwrapData(getRoute(held).send.post());
   deadlineOf(sent);
 }

@@ -15,7 +15,7 @@ export const uneditedKey = (id: string) => ["unedited", id] as const;
 export const accountKey = ["account"] as const;
 
 /** Key of the managed records of a noun. */
-export const managedKey = (noun: EventNoun) => ["managed", noun] as const;
+export const buildManagedKey = (noun: EventNoun) => ["managed", noun] as const;
 
 /** Key of the notified channels of incidents. */
 export const tracesKey = [...listKey("incident"), "traces"] as const;

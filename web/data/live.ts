@@ -9,7 +9,7 @@ import {
   accountKey,
   attentionKey,
   listKey,
-  managedKey,
+  buildManagedKey,
   recordKey,
   tracesKey,
   uneditedKey,
@@ -188,7 +188,7 @@ function applyChange({ type, subjectId, at }: Change) {
   scheduleRefresh(key, listKey(noun), ["audit-log"]);
   if (!type.endsWith(".updated")) scheduleRefresh(uneditedKey(subjectId));
   if (noun === "person" && type !== "person.updated") scheduleRefresh(accountKey);
-  if (mayChangeManaged(type)) scheduleRefresh(managedKey(noun));
+  if (mayChangeManaged(type)) scheduleRefresh(buildManagedKey(noun));
   if (noun === "alert" || (noun === "monitor" && mayChangeAttention(type, subjectId)))
     scheduleRefresh(attentionKey);
   const also = alsoLists[noun];
@@ -211,7 +211,7 @@ const hasChange = (record: unknown, at = "") =>
 
 /** Whether managed records can differ after an event. Without any, an edit changes none. */
 function mayChangeManaged(type: EventType) {
-  const managed = queryClient.getQueryData<unknown[]>(managedKey(nounOf(type)));
+  const managed = queryClient.getQueryData<unknown[]>(buildManagedKey(nounOf(type)));
   return !type.endsWith(".updated") || managed?.length !== 0;
 }
 

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ManagedRecord } from "../../src/configuration/schema.ts";
 import { dashboard } from "./client.ts";
-import { managedKey } from "./keys.ts";
+import { buildManagedKey } from "./keys.ts";
 import { createDataQuery } from "./query.ts";
 
 const sectionNouns = {
@@ -32,7 +32,7 @@ export type ManagedAs = { section: keyof typeof sectionNouns; id: string };
 /** The managed records of a section, with their configuration and drift. */
 export const useManagedRecords = (section: ManagedAs["section"], enabled = true) =>
   useQuery({
-    ...createDataQuery(managedKey(sectionNouns[section]), (options) =>
+    ...createDataQuery(buildManagedKey(sectionNouns[section]), (options) =>
       dashboard.configuration.records.get({ query: { section }, ...options }),
     ),
     enabled,

@@ -1,5 +1,5 @@
 import type { DeletableNoun } from "../../src/core/deletable-nouns.ts";
-import { v1, withIdempotencyKey } from "./client.ts";
+import { v1, addIdempotencyKey } from "./client.ts";
 
 /** Choices after a collision with a record that has the old name or slug now. */
 export type RestoreChoice = { name?: string; slug?: string };
@@ -9,9 +9,9 @@ export function restoreRecord(
   noun: DeletableNoun,
   id: string,
   choice: RestoreChoice = {},
-  once?: string,
+  idempotencyKey?: string,
 ) {
-  const options = once === undefined ? undefined : withIdempotencyKey(once);
+  const options = idempotencyKey === undefined ? undefined : addIdempotencyKey(idempotencyKey);
   switch (noun) {
     case "monitor":
       return v1.monitors({ id }).restore.post(choice, options);

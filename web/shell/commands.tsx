@@ -6,7 +6,7 @@ import { useNavigate, useParams } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { formatDateTime } from "../../src/core/time/times.ts";
 import { useAlertChannels } from "../data/alert-channels.ts";
-import { v1, withIdempotencyKey } from "../data/client.ts";
+import { v1, addIdempotencyKey } from "../data/client.ts";
 import { listKey } from "../data/keys.ts";
 import {
   isPartial,
@@ -370,8 +370,8 @@ function useIncidentCommands({ text, isSearching, goTo }: Search): Command[] {
 
 /** Resolves an incident after the hold. */
 function resolveIncident(id: string) {
-  const once = withIdempotencyKey(createProvisionalId());
-  hold((query) => v1.incidents({ id }).resolve.post(undefined, { query, ...once })).catch(
+  const idempotency = addIdempotencyKey(createProvisionalId());
+  hold((query) => v1.incidents({ id }).resolve.post(undefined, { query, ...idempotency })).catch(
     notifyError,
   );
 }

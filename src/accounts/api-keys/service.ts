@@ -83,7 +83,7 @@ function guardKeyMaker(organizationId: string, personId: string) {
 /** Revokes the valid keys that a person created, because the person can have copied them. */
 export async function buildKeyRevocations(scope: Scope, createdById: string) {
   const { store, organizationId } = scope;
-  const where = unrevokedCondition({ organizationId, createdById });
+  const where = buildUnrevokedCondition({ organizationId, createdById });
   const createdKeys = await store.db.select({ id: apiKeys.id }).from(apiKeys).where(where);
   const subjectIds = createdKeys.map(({ id }) => id);
   const revokedAt = formatTimestamp(scope.clock());
@@ -93,7 +93,11 @@ export async function buildKeyRevocations(scope: Scope, createdById: string) {
   ];
 }
 
-function unrevokedCondition(values: { organizationId: string; id?: string; createdById?: string }) {
+function buildUnrevokedCondition(values: {
+  organizationId: string;
+  id?: string;
+  createdById?: string;
+}) {
   return and(matchValues(apiKeys, values), isNull(apiKeys.revokedAt));
 }
 
@@ -114,7 +118,7 @@ async function getUnrevoked(context: Scope, id: string): Promise<ApiKey> {
   return key;
 }
 
-const guardUnrevoked = (current: ReturnType<typeof unrevokedCondition>) =>
+const guardUnrevoked = (current: ReturnType<typeof buildUnrevokedCondition>) =>
   guard(sql`exists (select 1 from ${apiKeys} where ${current})`, createAlreadyRevokedError);
 
 /** Changes the groups to which a key is limited. Throws NOT_FOUND, CONFLICT if it is revoked, VALIDATION_ERROR. */
@@ -130,7 +134,7 @@ export async function changeApiKeyGroups(
   const after = { ...before, groupIds };
   const fields = listChangedFields(before, after, ["groupIds"]);
   if (fields.length === 0) return after;
-  const current = unrevokedCondition({ organizationId, id });
+  const current = buildUnrevokedCondition({ organizationId, id });
   return commit(
     context,
     [
@@ -150,7 +154,7 @@ export async function changeApiKeyGroups(
 export async function revokeApiKey(context: Scope, id: string): Promise<ApiKey> {
   const { store, organizationId } = context;
   const key = await getUnrevoked(context, id);
-  const current = unrevokedCondition({ organizationId, id });
+  const current = buildUnrevokedCondition({ organizationId, id });
   const revokedAt = formatTimestamp(context.clock());
   return commit(
     context,

@@ -107,9 +107,9 @@ export async function listProviderButtons(
   organizationId?: string,
 ): Promise<ProviderButton[]> {
   const opened = organizationId === undefined ? null : await findOpened(store);
-  const opens = (id: string) =>
+  const isOffered = (id: string) =>
     opened === null || (opened.get(id) ?? []).some((one) => one.organizationId === organizationId);
-  const rows = (await findProviders(store)).filter(({ id, enabled }) => enabled && opens(id));
+  const rows = (await findProviders(store)).filter(({ id, enabled }) => enabled && isOffered(id));
   const buttons = rows.map(({ id, name, settings }) => {
     // Providers of earlier versions have no `isDirect`.
     const { preset, isDirect = false } = JSON.parse(settings) as Partial<ProviderSettings>;

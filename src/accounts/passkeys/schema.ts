@@ -3,7 +3,7 @@ import { z } from "zod";
 import { Id, line, Timestamp } from "../../core/fields.ts";
 import { Password } from "../people/schema.ts";
 
-const encoded = (max: number) =>
+const createEncodedField = (max: number) =>
   z
     .string()
     .min(1)
@@ -11,8 +11,8 @@ const encoded = (max: number) =>
     .regex(/^[\w-]+$/, "must be base64url");
 
 /** WebAuthn allows 1,023 bytes. */
-const CredentialId = encoded(1_364).meta({ example: "c29tZSBjcmVkZW50aWFs" });
-const ClientData = encoded(8_000);
+const CredentialId = createEncodedField(1_364).meta({ example: "c29tZSBjcmVkZW50aWFs" });
+const ClientData = createEncodedField(8_000);
 
 const PasskeyName = line(100).meta({ example: "Phone" });
 
@@ -53,7 +53,7 @@ export const NewPasskey = z.strictObject({
   name: PasskeyName,
   credentialId: CredentialId,
   clientData: ClientData,
-  attestation: encoded(20_000),
+  attestation: createEncodedField(20_000),
   transports: z.array(z.string().regex(/^[a-z0-9-]{1,20}$/)).max(10),
 });
 export type NewPasskey = z.output<typeof NewPasskey>;
@@ -90,9 +90,9 @@ export type SecondFactors = z.infer<typeof SecondFactors>;
 export const PasskeyProof = z.strictObject({
   credentialId: CredentialId,
   clientData: ClientData,
-  authenticatorData: encoded(8_000),
-  signature: encoded(8_000),
+  authenticatorData: createEncodedField(8_000),
+  signature: createEncodedField(8_000),
   /** ID of the person; null from authenticators that do not store it. */
-  userHandle: encoded(200).nullable(),
+  userHandle: createEncodedField(200).nullable(),
 });
 export type PasskeyProof = z.output<typeof PasskeyProof>;

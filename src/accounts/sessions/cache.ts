@@ -49,7 +49,7 @@ type StoredSession = Pick<
  * SQL condition: the organization does not accept passwords. It does without a usable sign-in
  * provider, so that no one is locked out.
  */
-export const withoutPasswords = (organizationId: string) =>
+export const buildPasswordsOffCondition = (organizationId: string) =>
   `EXISTS (SELECT 1 FROM organization_settings closed
     JOIN identity_provider_organizations opened ON opened.organization_id = closed.organization_id
     JOIN identity_providers usable ON usable.id = opened.provider_id AND usable.enabled
@@ -61,7 +61,7 @@ const membershipsOf = `SELECT o.id, o.slug, o.name, t.time_zone AS "timeZone", m
   JOIN organization_settings t ON t.organization_id = m.organization_id
   WHERE m.person_id = ?1 AND (?2 IS NULL OR EXISTS (SELECT 1 FROM identity_provider_organizations
     WHERE provider_id = ?2 AND organization_id = m.organization_id))
-  AND (?3 = 0 OR NOT ${withoutPasswords("m.organization_id")})
+  AND (?3 = 0 OR NOT ${buildPasswordsOffCondition("m.organization_id")})
   ORDER BY m.created_at, o.id`;
 
 const headerPersonOf = `SELECT i.person_id AS "personId" FROM identities i

@@ -197,7 +197,7 @@ const ReportRecipient = z
 export type ReportRecipient = z.output<typeof ReportRecipient>;
 
 /** Identifies a recipient, also when the address of the person changes. */
-export const keyOfRecipient = ({ email, personId }: ReportRecipient) =>
+export const getRecipientKey = ({ email, personId }: ReportRecipient) =>
   personId ?? email?.toLowerCase() ?? "";
 
 const ReportMail = z
@@ -218,7 +218,7 @@ const ReportMail = z
       .array(ReportRecipient)
       .min(1)
       .max(reportBounds.recipients.value)
-      .refine((all) => new Set(all.map(keyOfRecipient)).size === all.length, {
+      .refine((all) => new Set(all.map(getRecipientKey)).size === all.length, {
         message: "must name each recipient once",
       }),
   })

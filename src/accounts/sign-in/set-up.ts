@@ -87,10 +87,10 @@ export function createSetUp(dataDir: string, clock: Clock): SetUp & { token: str
 /** Accepts this token for 30 minutes or until `end` is called. */
 export function createSetUpForToken(token: string, clock: Clock, remove: () => void): SetUp {
   let until = clock() + validMs;
-  const digestText = (text: string) => Buffer.from(sha256(text), "hex");
-  const wanted = digestText(token);
+  const hashText = (text: string) => Buffer.from(sha256(text), "hex");
+  const wanted = hashText(token);
   return {
-    isToken: (given) => clock() < until && timingSafeEqual(digestText(given), wanted),
+    isToken: (given) => clock() < until && timingSafeEqual(hashText(given), wanted),
     endSetUp() {
       until = 0;
       remove();

@@ -20,7 +20,7 @@ import {
   findPeopleByEmail,
 } from "../people/store.ts";
 import { emailKeyOf } from "../people/rules.ts";
-import { firstGrant, grantAfter, type VerifiedClaims } from "./rules.ts";
+import { findFirstGrant, grantAfter, type VerifiedClaims } from "./rules.ts";
 
 /** Creates the scope of changes that follow from the groups of a provider. */
 function createProviderScope(context: VisitorContext, { name }: OpenedProvider, id: string): Scope {
@@ -132,7 +132,7 @@ export async function buildProvisioning(
   email: string,
 ) {
   const grants = provider.organizations.flatMap((opened) => {
-    const { role, isGranted } = firstGrant(opened, groups);
+    const { role, isGranted } = findFirstGrant(opened, groups);
     return role === null ? [] : [{ organizationId: opened.organizationId, role, isGranted }];
   });
   if (grants.length === 0) return null;

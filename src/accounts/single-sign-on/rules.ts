@@ -147,13 +147,13 @@ export function grantAfter(
 }
 
 /** Returns the role of a person whom the provider adds; null if it adds none to this organization. */
-export function firstGrant(opened: OpenedOrganization, groups: readonly string[]): Grant {
+export function findFirstGrant(opened: OpenedOrganization, groups: readonly string[]): Grant {
   const role = findMappedRole(opened, groups) ?? opened.defaultRole;
   return { role, isGranted: role !== null && opened.groupRoles.length > 0 };
 }
 
 /** Returns `text` if it is a path of this appliance, or "/". */
-export function localPath(text: string | undefined): string {
+export function toLocalPath(text: string | undefined): string {
   const isLocal =
     text !== undefined && /^\/(?![/\\])[\x21-\x7e]{0,500}$/.test(text) && !text.includes("\\");
   return isLocal ? text : "/";

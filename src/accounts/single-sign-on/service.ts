@@ -30,7 +30,7 @@ import type { ProviderDocuments } from "./documents.ts";
 import { explainError, ProviderFailure, startAgain } from "./failures.ts";
 import { buildAuthorizationUrl, parseEndpoint, redeem } from "./protocol.ts";
 import { applyGroups, buildPersonWithoutPassword, buildProvisioning } from "./provisioning.ts";
-import { isDomainAllowed, localPath, type VerifiedClaims } from "./rules.ts";
+import { isDomainAllowed, toLocalPath, type VerifiedClaims } from "./rules.ts";
 
 /** A visitor whom a provider has identified. They are no person, and have no session. */
 export type IdentifiedVisitor = {
@@ -74,7 +74,7 @@ export async function startAttempt(
   const provider = await openProvider(context, wanted.providerId);
   try {
     const metadata = await providerDocuments.get(provider, context);
-    const returnTo = localPath(wanted.returnTo);
+    const returnTo = toLocalPath(wanted.returnTo);
     const attempt = rememberAttempt(context, { ...wanted, returnTo });
     return await buildAuthorizationUrl(provider, metadata, attempt);
   } catch (error) {
@@ -277,7 +277,7 @@ async function joinThrough(
   const { store } = context;
   const { invitation } = await findOpenInvitation(context, token);
   if (!provider.organizations.some((one) => one.organizationId === invitation.organizationId))
-    throw noOrganizationFailure(provider);
+    throw createNoOrganizationFailure(provider);
   const account = accountOf(provider, claims);
   const identity = await findIdentity(store, account);
   const known = identity === null ? null : await findPerson(store, identity.personId);
@@ -335,7 +335,7 @@ async function signInKnown(
   claims: VerifiedClaims,
 ) {
   const person = await findPerson(context.store, identity.personId);
-  if (person === null) throw noOrganizationFailure(provider);
+  if (person === null) throw createNoOrganizationFailure(provider);
   const granted = JSON.parse(identity.grantedOrganizations) as string[];
   return signInWithRoles(context, provider, person, returnTo, claims, granted, (now) =>
     recordIdentityUse(context, identity, claims.email, now),
@@ -356,7 +356,7 @@ async function signInWithRoles(
   const now = await applyGroups(context, provider, person.id, groups, granted);
   const own = new Set(await findOrganizationIds(store, person.id));
   if (!provider.organizations.some(({ organizationId }) => own.has(organizationId)))
-    throw noOrganizationFailure(provider);
+    throw createNoOrganizationFailure(provider);
   await startSession(context, person, "signed-in", buildIdentity(now), wayOf(context, provider));
   return { type: "done", returnTo };
 }
@@ -367,7 +367,7 @@ const wayOf = ({ headerAccount }: VisitorContext, provider: OpenedProvider): Sig
   headerUser: provider.preset === "proxy" ? (headerAccount?.user ?? null) : null,
 });
 
-const noOrganizationFailure = ({ name }: OpenedProvider) =>
+const createNoOrganizationFailure = ({ name }: OpenedProvider) =>
   new ProviderFailure(`${name} opens no organization for you here.`, {
     advice:
       "Ask an owner of your organization to add you, or to add you to a group at the provider.",

@@ -16,9 +16,9 @@ import { changePerson, type PersonRow } from "../people/store.ts";
 import { buildPersonAudit, buildRenewedSession } from "../sessions/service.ts";
 import {
   describeClockIssue,
-  latestStepAt,
+  getLatestStep,
   createTotpSecret,
-  plainRecoveryCode,
+  normalizeRecoveryCode,
   findStepByWrongClock,
   findAcceptedStep,
   buildTotpUri,
@@ -50,14 +50,14 @@ export async function buildCodeUse(
         );
   if (totpStep !== null) {
     if (namedSteps.has(`${person.id} ${totpStep}`)) return null;
-    const isUnused = or(lt(people.totpStep, totpStep), gt(people.totpStep, latestStepAt(now)));
+    const isUnused = or(lt(people.totpStep, totpStep), gt(people.totpStep, getLatestStep(now)));
     const unused = and(eq(people.id, person.id), isUnused);
     return [
       guard(sql`exists (select 1 from ${people} where ${unused})`, otherwise),
       store.db.update(people).set({ totpStep }).where(unused),
     ];
   }
-  const hash = sha256(plainRecoveryCode(code));
+  const hash = sha256(normalizeRecoveryCode(code));
   const own = matchValues(recoveryCodes, { personId: person.id, hash });
   if ((await store.db.$count(recoveryCodes, own)) === 0) return null;
   return [
@@ -82,7 +82,7 @@ export async function findClockIssue(
   if (person.totpSecret === null) return null;
   const secret = vault.open(person.totpSecret, totpPathOf(person));
   const step = await findStepByWrongClock(secret, stripSpaces(code), now);
-  const isUsed = step !== null && step <= person.totpStep && person.totpStep <= latestStepAt(now);
+  const isUsed = step !== null && step <= person.totpStep && person.totpStep <= getLatestStep(now);
   if (step === null || isUsed || namedSteps.has(`${person.id} ${step}`)) return null;
   namedSteps.add(`${person.id} ${step}`);
   return describeClockIssue(step, now);
@@ -160,7 +160,7 @@ function createRecoveryCodes(store: Store, personId: string) {
   const codes = Array.from({ length: recoveryCodeCount }, () =>
     (createToken(16).toLowerCase().match(/.{4}/g) ?? []).join("-"),
   );
-  const hashes = codes.map((code) => sha256(plainRecoveryCode(code)));
+  const hashes = codes.map((code) => sha256(normalizeRecoveryCode(code)));
   return { codes, statements: setRecoveryCodes(store, personId, hashes) };
 }
 

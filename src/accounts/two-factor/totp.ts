@@ -21,16 +21,16 @@ const acceptedSteps = 1;
 /** Range in which a wrong clock is recognized: 20 steps or 10 min. In a wider range, guesses would match too often. */
 const recognizedSteps = 20;
 
-const stepAt = (now: number) => Math.floor(now / periodMs);
+const getStep = (now: number) => Math.floor(now / periodMs);
 
 /** Returns the latest step that is accepted now. A later used step was stored while the clock was ahead. */
-export const latestStepAt = (now: number) => stepAt(now) + acceptedSteps;
+export const getLatestStep = (now: number) => getStep(now) + acceptedSteps;
 
 /** Returns the accepted step of this code if it is later than the used step `after`; otherwise null. */
 export async function findAcceptedStep(secret: string, code: string, now: number, after: number) {
   const step = await findStep(secret, code, now, acceptedSteps);
   if (step === null) return null;
-  return step > after || after > latestStepAt(now) ? step : null;
+  return step > after || after > getLatestStep(now) ? step : null;
 }
 
 /** Returns the step of a code from a clock that is a few minutes wrong; null for a wrong code. */
@@ -40,7 +40,7 @@ export function findStepByWrongClock(secret: string, code: string, now: number) 
 
 /** Describes the difference between the clocks of server and authenticator. */
 export function describeClockIssue(step: number, now: number): string {
-  const minutes = Math.max(1, Math.round((Math.abs(step - stepAt(now)) * periodMs) / 60_000));
+  const minutes = Math.max(1, Math.round((Math.abs(step - getStep(now)) * periodMs) / 60_000));
   return `is of another time: the clock of this server and that of your authenticator differ by about ${minutes} min. Set the clocks, then enter a new code`;
 }
 
@@ -48,10 +48,10 @@ async function findStep(secret: string, code: string, now: number, window: numbe
   if (!/^\d{6}$/.test(code)) return null;
   const { TOTP } = await loadLibrary();
   const delta = new TOTP({ ...shape, secret }).validate({ token: code, timestamp: now, window });
-  return delta === null ? null : stepAt(now) + delta;
+  return delta === null ? null : getStep(now) + delta;
 }
 
 /** Normalizes a recovery code for comparison, without hyphens and case. */
-export function plainRecoveryCode(code: string): string {
+export function normalizeRecoveryCode(code: string): string {
   return code.toLowerCase().replace(/[^a-z0-9]/g, "");
 }

@@ -181,7 +181,7 @@ export function findPreset(type: GatewayType, name: unknown): Preset | null {
 }
 
 /** Fields that only a custom gateway uses, because a preset decides them. */
-const ofCustom = [
+const customFields = [
   "method",
   "headers",
   "bodyType",
@@ -213,7 +213,7 @@ export function listUnusedFields(
   const found = findPreset(type, preset);
   if (found === null) return [];
   return [
-    ...ofCustom,
+    ...customFields,
     ...(found.account === undefined ? ["account"] : []),
     ...(found.from ? [] : ["from"]),
     ...(found.ownUrl === undefined ? ["url"] : []),

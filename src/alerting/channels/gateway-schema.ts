@@ -89,7 +89,7 @@ const createRequestFields = (names: readonly string[], meanings: string, example
   ...receiptFields,
 });
 
-const presetField = <P extends string>(names: readonly P[]) =>
+const createPresetField = <P extends string>(names: readonly P[]) =>
   z.enum([...names, "custom"] as [P, ...P[], "custom"]).meta({
     description:
       "The gateway. A preset knows the requests of a vendor; `custom` sends the request that you describe.",
@@ -128,7 +128,7 @@ const languages = {
 
 export const gatewayFields = {
   sms: {
-    preset: presetField(Object.keys(smsPresets) as (keyof typeof smsPresets)[]),
+    preset: createPresetField(Object.keys(smsPresets) as (keyof typeof smsPresets)[]),
     to: PhoneNumber,
     account,
     secret: nullable(secret()),
@@ -147,7 +147,7 @@ export const gatewayFields = {
     dailyLimit: createDailyLimit(50),
   },
   voice: {
-    preset: presetField(Object.keys(voicePresets) as (keyof typeof voicePresets)[]),
+    preset: createPresetField(Object.keys(voicePresets) as (keyof typeof voicePresets)[]),
     to: PhoneNumber,
     // A private key is longer than other secrets.
     account,

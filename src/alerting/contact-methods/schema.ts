@@ -13,14 +13,14 @@ import { channelFields, listChannelIssues } from "../channels/schema.ts";
 const { email, ntfy, pushover, telegram, gotify, webhook } = channelKinds;
 
 /** Makes the gateway of a type optional, because that of a channel can be used instead. */
-function withOptionalPreset<K extends (typeof channelKinds)["sms" | "voice"]>(kind: K): K {
+function makePresetOptional<K extends (typeof channelKinds)["sms" | "voice"]>(kind: K): K {
   const preset = nullable(kind.fields.preset);
   const [fields, shown] = [kind.fields, kind.shown].map((all) => ({ ...all, preset }));
   return { ...kind, fields, shown };
 }
 
-const sms = withOptionalPreset(channelKinds.sms);
-const voice = withOptionalPreset(channelKinds.voice);
+const sms = makePresetOptional(channelKinds.sms);
+const voice = makePresetOptional(channelKinds.voice);
 
 /** Channel types that can reach a single person. */
 export const contactKinds = {
@@ -36,7 +36,7 @@ export const contactKinds = {
 };
 export type ContactType = keyof typeof contactKinds;
 
-const minutes = (priority: string) =>
+const createMinutesField = (priority: string) =>
   integer(0, contactBounds.afterMinutes.value)
     .nullable()
     .default(0)
@@ -53,8 +53,8 @@ export const contactFields = {
   name: line(255).meta({ example: "Phone" }),
   enabled: z.boolean().default(true),
   gatewayId,
-  afterMinutes: minutes("of low or normal priority"),
-  criticalAfterMinutes: minutes("of critical priority"),
+  afterMinutes: createMinutesField("of low or normal priority"),
+  criticalAfterMinutes: createMinutesField("of critical priority"),
   quietHours: quietHours.meta({
     description:
       "Hours in which only messages about critical alerts, and recoveries of reported problems, are sent at once. For other alerts, the person can't be reached through this method, so that the next step of the escalation policy runs. Its messages are sent together at the end of the hours, unless the alert is over or acknowledged by then. Null for none.",

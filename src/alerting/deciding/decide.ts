@@ -243,13 +243,13 @@ function applyMonitorChange(
     memoryOf(snapshot, subjectId),
     notified,
     { from, to, at: Date.parse(at) },
-    audienceIn(to, snapshot, monitor),
+    findAudience(to, snapshot, monitor),
     reminderMsOf(monitor),
   );
   const toldDown = [...notified.values()].find(({ state }) => state === "down");
   const downSince = from === "down" ? since : toldDown?.since;
   const ended = to !== "down" && downSince !== undefined;
-  const length = ended && { downSeconds: secondsBetween(downSince, at) };
+  const length = ended && { downSeconds: countSeconds(downSince, at) };
   const about = { since: at, message, latencyMs, ...length };
   const { causes = [] } = data;
   const isFlapping = step.memory.flappingSince !== null;
@@ -294,7 +294,7 @@ function applyHeldOutage(decision: Decision, monitor: WatchedMonitor, held: Held
     memoryOf(snapshot, id),
     snapshot.notified.get(id) ?? new Map(),
     { from: "pending", to: state, at: now },
-    audienceIn(state, snapshot, monitor),
+    findAudience(state, snapshot, monitor),
     reminderMsOf(monitor),
   );
   const about = { since: monitor.since, message: lastMessage ?? "", latencyMs };
@@ -488,7 +488,7 @@ export function applyTimer(decision: Decision, { monitorId }: Timer) {
   if (monitor === undefined) return out.forget(monitorId);
   const { status, since, lastMessage, latencyMs, paused, groupPaused } = monitor;
   const state = paused || groupPaused ? "pending" : status;
-  const audience = audienceIn(state, snapshot, monitor);
+  const audience = findAudience(state, snapshot, monitor);
   const memory = memoryOf(snapshot, monitorId);
   const notified = snapshot.notified.get(monitorId) ?? new Map();
   const about = { since, message: lastMessage ?? "", latencyMs };
@@ -509,7 +509,7 @@ export function applyTimer(decision: Decision, { monitorId }: Timer) {
   const step = stepAfterReminder(memory, state, recipients, reminderMsOf(monitor), now);
   applyStep(decision, monitor, step, state, at, {
     ...about,
-    downSeconds: secondsBetween(since, at),
+    downSeconds: countSeconds(since, at),
   });
 }
 
@@ -534,12 +534,7 @@ export function applySnoozeEnd(decision: Decision, record: OpenRecord) {
   const { type, since } = record;
   const alert =
     type === "monitor.down"
-      ? createAlert(
-          "monitor.reminder",
-          at,
-          { ...data, downSeconds: secondsBetween(since, at) },
-          now,
-        )
+      ? createAlert("monitor.reminder", at, { ...data, downSeconds: countSeconds(since, at) }, now)
       : createAlert(type === "incident.opened" ? "incident.updated" : type, at, data, now);
   const returned = {
     ...record,
@@ -718,7 +713,7 @@ function applyProblemEnd(
 }
 
 /** Recipients of a state. The end of a problem is also sent to those whom a policy notified. */
-function audienceIn(state: StoredStatus, snapshot: Snapshot, monitor: WatchedMonitor) {
+function findAudience(state: StoredStatus, snapshot: Snapshot, monitor: WatchedMonitor) {
   const audience = audienceOf(snapshot, monitor);
   const { id } = monitor;
   if (state !== "up" || (findRecord(snapshot, id, "state")?.policyId ?? null) === null)
@@ -731,6 +726,6 @@ const addNotified = (snapshot: Snapshot, subjectId: string, channelIds: readonly
   ...new Set([...channelIds, ...listNotified(snapshot, subjectId)]),
 ];
 
-function secondsBetween(from: string, to: string): number {
+function countSeconds(from: string, to: string): number {
   return Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1000));
 }

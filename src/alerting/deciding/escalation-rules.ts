@@ -186,20 +186,20 @@ export function resumeEscalation(
   const { at: now } = facts;
   const next = findStage(plan, { step, round });
   const dueAt = Math.max(now, computeStageTime(plan, next, from));
-  const plannedBy = (index: number) =>
+  const planTargets = (index: number) =>
     planStep(plan.steps[index]?.targets ?? [], priority, facts).planned;
   // The next step notifies these at once.
   const notified = new Set(
     next === "end" || dueAt > now
       ? []
-      : plannedBy(next.step)
+      : planTargets(next.step)
           .filter(({ delayMs }) => delayMs === 0)
           .map(({ channelId }) => channelId),
   );
   const waiting: Waiting[] = [];
   for (const [index, ranAt] of [...runs.entries()].toReversed()) {
     if (ranAt === null) continue;
-    for (const { channelId, personId, delayMs } of plannedBy(index)) {
+    for (const { channelId, personId, delayMs } of planTargets(index)) {
       const due = Math.max(now, ranAt + delayMs);
       if (due === now && notified.has(channelId)) continue;
       if (due === now) notified.add(channelId);

@@ -184,7 +184,7 @@ export function stepAfterReminder(
 }
 
 /** Returns the time of the monitor's next timer; null for none. */
-export function nextDueAt({ changes, flappingSince, remindAt }: Memory): number | null {
+export function findNextDue({ changes, flappingSince, remindAt }: Memory): number | null {
   const last = changes.at(-1);
   const steadyAt = flappingSince === null || last === undefined ? null : last + steadyMs;
   if (remindAt === null || steadyAt === null) return remindAt ?? steadyAt;

@@ -84,7 +84,7 @@ function change(decision: Deciding, event: SourceEvent, view: SourceAlertView) {
   const { priority } = data.report;
   const record = changePriority(decision, before, priority);
   // Its channels already got this message, if the earlier part of a long write changed the priority.
-  if (isWorse(priorityIn(before), priority)) {
+  if (isWorse(readPriority(before), priority)) {
     const alert = createAlert("source.changed", at, data, now);
     const to = out.notify(alert, listSourceChannels(decision, subjectId), false, record);
     out.recordNotified(subjectId, to, "open", data.since);
@@ -100,7 +100,7 @@ function change(decision: Deciding, event: SourceEvent, view: SourceAlertView) {
   changeContent(decision, record, { type: record.type, at, data });
 }
 
-const priorityIn = ({ data }: OpenRecord) =>
+const readPriority = ({ data }: OpenRecord) =>
   (JSON.parse(data) as AlertData["source.opened"]).report.priority;
 
 function changePriority(

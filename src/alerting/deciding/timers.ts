@@ -327,7 +327,8 @@ async function findDueCertificates(store: Store, now: number): Promise<Timer[]> 
     formatTimestamp(now + certificateDays[0] * dayMs),
   ]);
   const due = rows.filter(({ expiresAt, withinDays, ...row }) => {
-    const recorded = row.recordedOf === null ? null : asNotified(row.recordedOf, row.daysRecorded);
+    const recorded =
+      row.recordedOf === null ? null : buildCertificateMemory(row.recordedOf, row.daysRecorded);
     const { notifiedExpiry, days } = row;
     const told =
       notifiedExpiry === null || days === null ? null : { expiresAt: notifiedExpiry, days };
@@ -340,7 +341,7 @@ async function findDueCertificates(store: Store, now: number): Promise<Timer[]> 
 }
 
 /** Returns the memory of a certificate that was reported with this number of days left. */
-function asNotified(expiresAt: string, daysLeft: number): CertificateMemory {
+function buildCertificateMemory(expiresAt: string, daysLeft: number): CertificateMemory {
   const days = certificateDays.findLast((one) => daysLeft < one);
   return days === undefined ? null : { expiresAt, days };
 }

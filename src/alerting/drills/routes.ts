@@ -5,8 +5,8 @@ import { AlertSummary } from "../records/schema.ts";
 import { DrillPreview, DrillQuery, NewDrill, PersonDrill } from "./schema.ts";
 import {
   type DrillDependencies,
-  drillPerson,
-  drillPolicy,
+  startPersonDrill,
+  startPolicyDrill,
   getPersonDrill,
   previewPersonDrill,
   previewPolicyDrill,
@@ -40,7 +40,7 @@ export const createDrillRoutes = (dependencies: DrillDependencies) =>
         description:
           "Notifies everyone as for an alert. Every message is marked as a drill, and can't be called back: see the preview. The drill ends when it is acknowledged, or after the last step.",
         errors: ["CONFLICT"],
-        handle: ({ scope, params, body }) => drillPolicy(scope, dependencies, params.id, body),
+        handle: ({ scope, params, body }) => startPolicyDrill(scope, dependencies, params.id, body),
       }),
     )
     .get(
@@ -65,7 +65,7 @@ export const createDrillRoutes = (dependencies: DrillDependencies) =>
         description:
           "Notifies the person as an alert would. Everyone can drill themselves; admins and keys, all people.",
         errors: ["CONFLICT"],
-        handle: ({ scope, params, body }) => drillPerson(scope, dependencies, params.id, body),
+        handle: ({ scope, params, body }) => startPersonDrill(scope, dependencies, params.id, body),
       }),
     )
     .get(

@@ -49,7 +49,7 @@ export async function previewPolicyDrill(
 }
 
 /** Starts a drill of a policy. Throws NOT_FOUND, RATE_LIMITED, and CONFLICT without steps, in quiet hours, or if one is running. */
-export function drillPolicy(
+export function startPolicyDrill(
   scope: Scope,
   { testAlertLimit }: DrillDependencies,
   id: string,
@@ -84,7 +84,7 @@ export async function previewPersonDrill(
 }
 
 /** Starts a drill of a person. Throws NOT_FOUND, FORBIDDEN, RATE_LIMITED, and CONFLICT in quiet hours, or if one is running. */
-export async function drillPerson(
+export async function startPersonDrill(
   scope: Scope,
   { testAlertLimit }: DrillDependencies,
   id: string,

@@ -108,12 +108,12 @@ function insertTargets({ organizationId }: Tenant, { id, steps }: PolicyRecord):
   const rows = steps.flatMap(({ afterMinutes, targets }, step) =>
     targets.map((target, position) => ({ step, position, afterMinutes, ...target })),
   );
-  const idIf = (type: EscalationTarget["type"]) =>
+  const buildIdColumn = (type: EscalationTarget["type"]) =>
     sql`iif(value ->> 'type' = ${type}, value ->> 'id', null)`;
   return sql`insert into ${escalationTargets} (organization_id, policy_id, step, position,
       after_minutes, person_id, schedule_id, channel_id)
     select ${organizationId}, ${id}, value ->> 'step', value ->> 'position',
-      value ->> 'afterMinutes', ${idIf("person")}, ${idIf("schedule")}, ${idIf("channel")}
+      value ->> 'afterMinutes', ${buildIdColumn("person")}, ${buildIdColumn("schedule")}, ${buildIdColumn("channel")}
     from json_each(${JSON.stringify(rows)})`;
 }
 

@@ -28,7 +28,7 @@ export const apprise = createHttpProvider<"apprise">({
       },
     };
   },
-  verdict(response) {
+  judge(response) {
     if (response.status === 204)
       return failPermanently("Apprise has no services under this key or these URLs.");
     if (response.status !== 424) return judgeStatus(response);

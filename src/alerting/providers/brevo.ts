@@ -22,7 +22,7 @@ export const brevo = createHttpProvider<"brevo">({
       },
     };
   },
-  verdict: createCodeVerdict({
+  judge: createCodeVerdict({
     service: "Brevo",
     field: "code",
     reasons: {

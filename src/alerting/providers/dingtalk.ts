@@ -24,7 +24,7 @@ export const dingtalk = createHttpProvider<"dingtalk">({
     });
     return { url: url.href, body: { msgtype: "text", text: { content } } };
   },
-  verdict: createCodeVerdict({
+  judge: createCodeVerdict({
     service: "DingTalk",
     field: "errcode",
     accepted: 0,

@@ -29,7 +29,7 @@ export const discord = createHttpProvider<"discord">({
     if (findButton(message) !== undefined) url.searchParams.set("with_components", "true");
     return { url: url.href, body: buildDiscordBody(message) };
   },
-  verdict(response) {
+  judge(response) {
     const { code, retry_after: seconds } = parseFields(response);
     const reason = discordReasons.get(code);
     if (response.status >= 300 && reason !== undefined) return failFinally(reason);

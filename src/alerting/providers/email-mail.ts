@@ -3,7 +3,7 @@ import { domainToASCII } from "node:url";
 import MailComposer from "nodemailer/lib/mail-composer";
 import { encodeWord } from "nodemailer/lib/mime-funcs";
 import type { Message } from "../sending/messages.ts";
-import { type MailStyle, renderMail, toColleagues } from "./mail-texts.ts";
+import { type MailStyle, renderMail, colleagueStyle } from "./mail-texts.ts";
 
 export type Mail = { envelope: { from: string; to: string[]; size: number }; bytes: Buffer };
 
@@ -15,7 +15,7 @@ export async function buildMail(
   message: Message,
   to: readonly string[],
   sender: string,
-  mailStyle: MailStyle = toColleagues,
+  mailStyle: MailStyle = colleagueStyle,
 ): Promise<Mail> {
   const { id, at, title, problem } = message;
   const from = parseSender(sender);

@@ -1,5 +1,5 @@
 /** Sends messages as mail through the organization's mail server, and judges the server's replies. */
-import { withTimeout } from "../../core/outgoing/http/exchange.ts";
+import { runWithTimeout } from "../../core/outgoing/http/exchange.ts";
 import { TargetFailure } from "../../core/outgoing/failures.ts";
 import type { SmtpSettings } from "../../accounts/settings/schema.ts";
 import { composeLine, type Message } from "../sending/messages.ts";
@@ -56,7 +56,7 @@ export async function sendAsMail(
   // Loaded before the time of the server starts: on a busy machine, that takes seconds.
   const { buildMail } = await import("./email-mail.ts");
   const { submitMail } = await import("./email-session.ts");
-  const talk = withTimeout(context, async (outgoing) => {
+  const talk = runWithTimeout(context, async (outgoing) => {
     try {
       for (const [groupMessage, groupRecipients] of groups) {
         const { envelope, bytes } = await buildMail(groupMessage, to, smtp.from, mailStyle);
@@ -93,7 +93,7 @@ export async function tryMailServer(
   const token = await getCredential(smtp, context);
   if (typeof token === "object" && token !== null) return { verdict: token, certificateEnds: null };
   const { trySession } = await import("./email-session.ts");
-  return withTimeout(context, async (outgoing) => {
+  return runWithTimeout(context, async (outgoing) => {
     try {
       return { verdict: delivered, certificateEnds: await trySession(smtp, outgoing, token) };
     } catch (error) {

@@ -21,7 +21,7 @@ export const feishu = createHttpProvider<"feishu">({
       body: { ...(sign !== false && { timestamp, sign }), ...buildCard(message) },
     };
   },
-  verdict: createCodeVerdict({
+  judge: createCodeVerdict({
     service: "Feishu",
     field: "code",
     accepted: 0,

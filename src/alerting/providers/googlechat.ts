@@ -23,7 +23,7 @@ export const googlechat = createHttpProvider<"googlechat">({
     url.searchParams.set("requestId", message.id);
     return { url: url.href, body: buildGoogleChatBody(message) };
   },
-  verdict(response) {
+  judge(response) {
     const { error } = parseFields(response);
     if (response.status < 300 || !isObject(error)) return judgeStatus(response);
     const reason = googleChatReasons.get(error["status"]) ?? findKeyProblem(error["details"]);

@@ -17,7 +17,7 @@ export const homeassistant = createHttpProvider<"homeassistant">({
     headers: { Authorization: `Bearer ${token}` },
     body: service === null ? buildEvent(message) : buildNotification(service, message),
   }),
-  verdict: createStatusVerdict("Home Assistant", { 401: "the access token is not valid" }),
+  judge: createStatusVerdict("Home Assistant", { 401: "the access token is not valid" }),
 });
 
 function buildNotification(service: string, message: Message) {

@@ -33,7 +33,7 @@ export const incidentio = createHttpProvider<"incidentio">({
       },
     };
   },
-  verdict: createStatusVerdict("incident.io", {
+  judge: createStatusVerdict("incident.io", {
     401: "the token is not valid",
     404: "the alert source does not exist",
   }),

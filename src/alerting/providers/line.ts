@@ -17,7 +17,7 @@ export const line = createHttpProvider<"line">({
     },
     body: { to, messages: [{ type: "text", text: renderText(message, 5_000) }] },
   }),
-  verdict: (response) => (response.status === 409 ? delivered : judgeLineStatus(response)),
+  judge: (response) => (response.status === 409 ? delivered : judgeLineStatus(response)),
 });
 
 const judgeLineStatus = createStatusVerdict("LINE", {

@@ -23,10 +23,10 @@ export type MailStyle = {
 
 const english: NonNullable<MailStyle["language"]> = { tag: "en", dir: "ltr" };
 
-export const toColleagues: MailStyle = { link: "Open in Signalbox", headers: {}, footer: null };
+export const colleagueStyle: MailStyle = { link: "Open in Signalbox", headers: {}, footer: null };
 
 /** Renders the text and the HTML of a mail. */
-export function renderMail(message: Message, mailStyle: MailStyle = toColleagues) {
+export function renderMail(message: Message, mailStyle: MailStyle = colleagueStyle) {
   const { footer } = mailStyle;
   const ending =
     footer === null

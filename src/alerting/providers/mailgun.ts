@@ -3,7 +3,7 @@ import { createHttpProvider, createStatusVerdict } from "../provider.ts";
 import { encodeBasic, encodeForm } from "./formatting.ts";
 import { renderShortMail } from "./mail-texts.ts";
 
-const sizeOfForm = (mail: object) => encodeForm({ ...mail }).body.length;
+const measureForm = (mail: object) => encodeForm({ ...mail }).body.length;
 
 /**
  * Sends a mail without tracked links. 200 is success.
@@ -15,7 +15,7 @@ export const mailgun = createHttpProvider<"mailgun">({
       from: `Signalbox <${from}>`,
       to: to.join(", "),
       subject: message.title,
-      ...renderShortMail(message, sizeOfForm),
+      ...renderShortMail(message, measureForm),
       "o:tracking": "no",
       "h:Auto-Submitted": "auto-generated",
       "h:X-Signalbox-Delivery": message.id,
@@ -26,7 +26,7 @@ export const mailgun = createHttpProvider<"mailgun">({
       body,
     };
   },
-  verdict: createStatusVerdict("Mailgun", {
+  judge: createStatusVerdict("Mailgun", {
     401: "the sending key is not valid for the domain, or the region is another one",
     404: "the domain does not exist in this region",
   }),

@@ -21,7 +21,7 @@ export const matrix = createHttpProvider<"matrix">({
     headers: { Authorization: `Bearer ${accessToken}` },
     body: buildMatrixBody(message),
   }),
-  verdict: createCodeVerdict({
+  judge: createCodeVerdict({
     service: "Matrix",
     field: "errcode",
     reasons: {

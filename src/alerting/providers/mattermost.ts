@@ -17,7 +17,7 @@ import {
  */
 export const mattermost = createHttpProvider<"mattermost">({
   request: ({ webhookUrl }, message) => ({ url: webhookUrl, body: buildMattermostBody(message) }),
-  verdict(response) {
+  judge(response) {
     const reason = mattermostReasons.get(parseFields(response)["id"]);
     // With HTTP 500, these IDs only mean that the lookup failed.
     const isExplained = response.status >= 300 && response.status !== 500;

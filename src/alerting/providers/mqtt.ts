@@ -7,7 +7,7 @@ import {
   packetTypes,
   readPacket,
 } from "../../monitoring/checks/protocols/mqtt.ts";
-import { withTimeout } from "../../core/outgoing/http/exchange.ts";
+import { runWithTimeout } from "../../core/outgoing/http/exchange.ts";
 import { createWire } from "../../core/outgoing/http/wire.ts";
 import { delivered, type Provider } from "../provider.ts";
 import { buildEvent } from "./formatting.ts";
@@ -24,7 +24,7 @@ const packetId = Buffer.from([0, 1]);
 export const mqtt: Provider<"mqtt"> = {
   digests: true,
   deliver: (settings, message, context) =>
-    withTimeout(context, async (outgoing) => {
+    runWithTimeout(context, async (outgoing) => {
       const connection = await connectToTarget(settings, outgoing);
       const wire = createWire(connection, outgoing);
       await connectToBroker(wire, settings);

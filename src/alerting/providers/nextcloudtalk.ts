@@ -29,7 +29,7 @@ export const nextcloudtalk = createHttpProvider<"nextcloudtalk">({
       body: { message: text, referenceId: sha256(message.id) },
     };
   },
-  verdict: createStatusVerdict("Nextcloud Talk", {
+  judge: createStatusVerdict("Nextcloud Talk", {
     401: "the bot's secret is not valid, or the bot is not enabled in the conversation",
     404: "the conversation or the bot does not exist",
   }),

@@ -31,7 +31,7 @@ export const ntfy = createHttpProvider<"ntfy">({
       },
     };
   },
-  verdict(response) {
+  judge(response) {
     const reason = ntfyReasons.get(parseFields(response)["code"]);
     return response.status >= 400 && reason !== undefined
       ? failPermanently(reason)

@@ -58,7 +58,7 @@ function createAlertsApiProvider<T extends "opsgenie" | "jsm">(
             : { source, note: cutText(note, 25_000) },
       };
     },
-    verdict(response) {
+    judge(response) {
       const reason = alertsApiReasons.get(response.status);
       return reason === undefined ? judgeStatus(response) : failPermanently(`${service} ${reason}`);
     },

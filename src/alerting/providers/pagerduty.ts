@@ -26,7 +26,7 @@ export const pagerduty = createHttpProvider<"pagerduty">({
       },
     };
   },
-  verdict(response) {
+  judge(response) {
     if (response.status !== 400) return judgeStatus(response);
     return failFinally("PagerDuty rejected the event; the integration key may be wrong.");
   },

@@ -23,7 +23,7 @@ export const pushbullet = createHttpProvider<"pushbullet">({
       guid: message.id,
     },
   }),
-  verdict: createStatusVerdict("Pushbullet", {
+  judge: createStatusVerdict("Pushbullet", {
     401: "the access token is not valid",
     403: "the access token is not allowed to push",
   }),

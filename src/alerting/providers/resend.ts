@@ -19,7 +19,7 @@ export const resend = createHttpProvider<"resend">({
       headers: { "Auto-Submitted": "auto-generated" },
     },
   }),
-  verdict: createCodeVerdict({
+  judge: createCodeVerdict({
     service: "Resend",
     field: "name",
     reasons: {

@@ -19,7 +19,7 @@ const maxLength = 5_000;
  */
 export const rocketchat = createHttpProvider<"rocketchat">({
   request: ({ webhookUrl }, message) => ({ url: webhookUrl, body: buildRocketBody(message) }),
-  verdict: createCodeVerdict({ service: "Rocket.Chat", field: "success", accepted: true }),
+  judge: createCodeVerdict({ service: "Rocket.Chat", field: "success", accepted: true }),
 });
 
 function buildRocketBody(message: Message) {

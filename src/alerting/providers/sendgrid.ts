@@ -25,7 +25,7 @@ export const sendgrid = createHttpProvider<"sendgrid">({
       },
     };
   },
-  verdict: createStatusVerdict("SendGrid", {
+  judge: createStatusVerdict("SendGrid", {
     401: "the API key is not valid",
     403: "the API key or the sender is not allowed to send",
   }),

@@ -21,7 +21,7 @@ import { colours, escapeEntities, splitMessage, joinWithin } from "./formatting.
  */
 export const slack = createHttpProvider<"slack">({
   request: ({ webhookUrl }, message) => ({ url: webhookUrl, body: buildSlackBody(message) }),
-  verdict: judgeSlackResponse,
+  judge: judgeSlackResponse,
 });
 
 function judgeSlackResponse(response: ShortResponse): Verdict {

@@ -26,7 +26,7 @@ export const sns = createHttpProvider<"sns">({
     const signed = await signer.sign();
     return { url: signed.url.href, headers: Object.fromEntries(signed.headers), body };
   },
-  verdict(response) {
+  judge(response) {
     const [, code = ""] = /<Code>(\w+)<\/Code>/.exec(response.body) ?? [];
     return response.status >= 400 && Object.hasOwn(reasons, code)
       ? failPermanently(`AWS SNS reports that ${reasons[code]}.`)

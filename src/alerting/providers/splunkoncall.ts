@@ -34,7 +34,7 @@ export const splunkoncall = createHttpProvider<"splunkoncall">({
       },
     };
   },
-  verdict: createCodeVerdict({
+  judge: createCodeVerdict({
     service: "Splunk On-Call",
     field: "result",
     accepted: "success",

@@ -1,5 +1,5 @@
 import { version } from "../../core/assets.ts";
-import { withTimeout } from "../../core/outgoing/http/exchange.ts";
+import { runWithTimeout } from "../../core/outgoing/http/exchange.ts";
 import type { OutgoingContext } from "../../core/outgoing/context.ts";
 import { TargetFailure } from "../../core/outgoing/failures.ts";
 import { talkOverDatagrams } from "../../core/outgoing/datagrams.ts";
@@ -21,7 +21,7 @@ const closeMs = 2_000;
 export const syslog: Provider<"syslog"> = {
   digests: true,
   deliver: (settings, message, context) =>
-    withTimeout(context, (outgoing) => {
+    runWithTimeout(context, (outgoing) => {
       const line = renderLine(settings, message);
       return settings.transport === "udp"
         ? sendDatagram(settings, line, outgoing)

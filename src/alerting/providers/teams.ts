@@ -19,7 +19,7 @@ import { isObject } from "../../core/collections/objects.ts";
  */
 export const teams = createHttpProvider<"teams">({
   request: ({ webhookUrl }, message) => ({ url: webhookUrl, body: buildTeamsBody(message) }),
-  verdict: judgeTeamsResponse,
+  judge: judgeTeamsResponse,
 });
 
 function judgeTeamsResponse(response: ShortResponse): Verdict {

@@ -13,7 +13,7 @@ export const wecom = createHttpProvider<"wecom">({
       text: { content: renderText(message, 2_048, { sizeOf: countBytes }) },
     },
   }),
-  verdict: createCodeVerdict({
+  judge: createCodeVerdict({
     service: "WeCom",
     field: "errcode",
     accepted: 0,

@@ -20,7 +20,7 @@ export const zulip = createHttpProvider<"zulip">({
     const url = joinUrl(server, "/api/v1/messages");
     return { url, headers: { ...headers, Authorization: encodeBasic(email, apiKey) }, body };
   },
-  verdict: createCodeVerdict({
+  judge: createCodeVerdict({
     service: "Zulip",
     field: "code",
     reasons: {

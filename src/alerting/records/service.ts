@@ -136,7 +136,7 @@ export function toSummary(
     title: titleOf(row),
     at,
     data: JSON.parse(data) as Record<string, unknown>,
-    subject: subjectOfRecord(row),
+    subject: readSubject(row),
     status: statusOf(row),
     priority,
     since,
@@ -158,7 +158,7 @@ const countSeconds = (from: string, until: string) =>
   Math.max(0, Math.round((Date.parse(until) - Date.parse(from)) / 1000));
 
 /** Only the drill of a person has no policy. Readers know the source of an alert, not its row. */
-const subjectOfRecord = (row: RecordRow): AlertSummary["subject"] => {
+const readSubject = (row: RecordRow): AlertSummary["subject"] => {
   const { family, policyId, subjectId, data } = row;
   const type = family === "drill" && policyId === null ? "person" : subjectTypes[family];
   const source = family === "source" ? (JSON.parse(data) as AlertData["source.opened"]) : null;

@@ -8,7 +8,7 @@ import {
   isReminderDue,
   isWanted,
   type Memory,
-  nextDueAt,
+  findNextDue,
   type NotifiedState,
   problemOf,
   type Step,
@@ -108,7 +108,7 @@ class AlertReplay {
   /** Applies the next timer if it is due by `end`. Returns false if there is none. */
   applyTimer(end: number): boolean {
     const hold = this.#hold;
-    const at = hold === null ? nextDueAt(this.#memory) : this.#findNextLook(hold);
+    const at = hold === null ? findNextDue(this.#memory) : this.#findNextLook(hold);
     if (at === null || at > end) return false;
     if (hold !== null) {
       this.#apply(this.#decide("pending", at), at, this.#findHold(this.#heldSince, at));

@@ -186,12 +186,12 @@ function listTurns(layer: ScheduleLayer, timeZone: string, from: number, until: 
 function findTurn({ personIds, every, unit, start, end }: ScheduleLayer, zone: string, at: number) {
   const lengthMs = every * unitMs[unit];
   const first = parseLocal(start);
-  const handOverAt = (index: number) => toInstant(first + index * lengthMs, zone);
+  const getHandOver = (index: number) => toInstant(first + index * lengthMs, zone);
   const lastEnd = end === null ? Infinity : toInstant(parseLocal(end), zone);
   // One later, because a hand-over in a repeated hour is before the clock shows it again.
   let index = Math.floor((toLocal(at, zone) - first) / lengthMs) + 1;
-  let next = handOverAt(index + 1);
-  for (let own = handOverAt(index); own > at; own = handOverAt(index))
+  let next = getHandOver(index + 1);
+  for (let own = getHandOver(index); own > at; own = getHandOver(index))
     [next, index] = [own, index - 1];
   if (index < 0 || at >= lastEnd) return null;
   const personId = personIds[index % personIds.length] as string;

@@ -249,15 +249,15 @@ export const OnCall = z
   });
 export type OnCall = z.infer<typeof OnCall>;
 
-const time = (description: string) =>
+const createTimeField = (description: string) =>
   instant.optional().meta({ override: { type: "string", format: "date-time", description } });
 
-export const OnCallQuery = z.strictObject({ at: time("A time; without it, now.") });
+export const OnCallQuery = z.strictObject({ at: createTimeField("A time; without it, now.") });
 export type OnCallQuery = z.output<typeof OnCallQuery>;
 
 export const ShiftsQuery = z.strictObject({
-  from: time("Start; without it, now."),
-  until: time("End, at most 62 days later; without it, 14 days later."),
+  from: createTimeField("Start; without it, now."),
+  until: createTimeField("End, at most 62 days later; without it, 14 days later."),
 });
 export type ShiftsQuery = z.output<typeof ShiftsQuery>;
 

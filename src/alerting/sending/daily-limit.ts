@@ -39,14 +39,14 @@ export async function reserveMessage(
   const { store, organizationId } = tenant;
   const day = formatTimestamp(now).slice(0, 10);
   const key = [organizationId, gateway.id];
-  const otherwise = () => new AppError("RATE_LIMITED", describeLimit(limit));
+  const createLimitError = () => new AppError("RATE_LIMITED", describeLimit(limit));
   try {
     await store.atomic([
       guardCondition(
         `not exists (select 1 from alert_channels
   where organization_id = ? and id = ? and sent_on = ? and sent_messages >= ?)`,
         [...key, day, limit],
-        otherwise,
+        createLimitError,
       ),
       { text: reserveText, parameters: [day, ...key] },
     ]);

@@ -25,7 +25,7 @@ import {
 } from "../deciding/cases.ts";
 import { subjectOf } from "./messages.ts";
 import { providers } from "../providers.ts";
-import { isWanted, nextDueAt, type NotifiedState } from "../deciding/rules.ts";
+import { isWanted, findNextDue, type NotifiedState } from "../deciding/rules.ts";
 import {
   type HeldMessage,
   isEscalation,
@@ -260,7 +260,7 @@ export class Outbox {
     const { organizationId, memories } = this.#snapshot;
     memories.set(monitorId, memory);
     const { changes, flappingSince, remindAt, certificate, held, joinedDueAt } = memory;
-    const dueTimes = [nextDueAt(memory), held?.until ?? null, joinedDueAt].filter(
+    const dueTimes = [findNextDue(memory), held?.until ?? null, joinedDueAt].filter(
       (time) => time !== null,
     );
     this.#write(

@@ -22,7 +22,7 @@ import { recordFailure, updateChannelState } from "./channel-state.ts";
 /** Minimum time between two requests of a channel, and before a cancellation is tried again. */
 const spacingMs = 5_000;
 /** Maximum simultaneous requests. */
-const atOnce = 20;
+const maxReceipts = 20;
 /** Maximum receipts examined per tick. */
 const perTick = 1_000;
 
@@ -67,7 +67,7 @@ export function selectDueReceipts(receipts: readonly Receipt[], now: number): Re
   const busyChannels = new Set(recent.map(({ channelId }) => channelId));
   const due: Receipt[] = [];
   for (const one of receipts) {
-    if (due.length === atOnce) break;
+    if (due.length === maxReceipts) break;
     const requests = findReceipts(one.channelType);
     const isOver = requests === null || isCanceled(one);
     const ms = isOver ? spacingMs : requests.pollMs({ now, expiresAt: one.expiresAt });

@@ -7,7 +7,7 @@ import type { Exchange } from "../../core/outgoing/http/exchange.ts";
 import { findFailureReason, TargetFailure } from "../../core/outgoing/failures.ts";
 import type { TargetGuard } from "../../core/security/target-guard.ts";
 import { invalidFieldError } from "../../core/validation.ts";
-import { asObject, asText, type Json } from "./report-rules.ts";
+import { toJsonObject, toText, type Json } from "./report-rules.ts";
 
 /** Hosts of Amazon SNS, also in China. A bucket of someone else has another name. */
 const hostPattern = /^sns\.[a-z0-9-]{3,30}\.amazonaws\.com(\.cn)?$/;
@@ -61,8 +61,8 @@ export function createSnsVerifier({ targets, exchange }: SnsServices) {
    * VALIDATION_ERROR for a wrong signature or a foreign host, and UNAVAILABLE if Amazon can't be reached.
    */
   return async function verify(body: unknown): Promise<string | null> {
-    const message = asObject(body);
-    const type = asText(message["Type"]);
+    const message = toJsonObject(body);
+    const type = toText(message["Type"]);
     const fields = signedFields[type];
     if (fields === undefined)
       throw invalidFieldError("Type", "is missing: turn off raw message delivery in SNS");
@@ -74,7 +74,7 @@ export function createSnsVerifier({ targets, exchange }: SnsServices) {
       if (type !== "SubscriptionConfirmation")
         return type === "Notification" ? null : "Unsubscribed.";
       await fetchText(parseAddress(message["SubscribeURL"], "SubscribeURL"));
-      return `Confirmed the subscription to ${asText(message["TopicArn"]).slice(0, 200)}.`;
+      return `Confirmed the subscription to ${toText(message["TopicArn"]).slice(0, 200)}.`;
     } catch (error) {
       if (error instanceof AppError) throw error;
       const reason = findFailureReason(error);
@@ -87,19 +87,19 @@ export function createSnsVerifier({ targets, exchange }: SnsServices) {
 }
 
 function parseAddress(value: unknown, field: string): URL {
-  const url = URL.parse(asText(value));
+  const url = URL.parse(toText(value));
   if (url?.protocol !== "https:" || url.port !== "" || !hostPattern.test(url.hostname))
     throw invalidFieldError(field, "must be an https address of Amazon SNS");
   return url;
 }
 
 function assertSigned(message: Json, fields: readonly string[], certificate: string) {
-  const algorithm = asText(message["SignatureVersion"]) === "2" ? "RSA-SHA256" : "RSA-SHA1";
+  const algorithm = toText(message["SignatureVersion"]) === "2" ? "RSA-SHA256" : "RSA-SHA1";
   const text = fields
     .filter((name) => typeof message[name] === "string")
     .map((name) => `${name}\n${message[name] as string}\n`)
     .join("");
-  const isValid = verifySignature(algorithm, text, certificate, asText(message["Signature"]));
+  const isValid = verifySignature(algorithm, text, certificate, toText(message["Signature"]));
   if (!isValid) throw invalidFieldError("Signature", "is not a valid signature of Amazon SNS");
 }
 

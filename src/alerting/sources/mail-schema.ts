@@ -11,7 +11,7 @@ export const usualEndings: readonly MailPattern[] =
     ",",
   );
 
-const patterns = (usual: readonly MailPattern[]) =>
+const createPatternsField = (usual: readonly MailPattern[]) =>
   z
     .array(line(200))
     .max(20)
@@ -22,16 +22,16 @@ export const MailRules = z
     searchIn: z.enum(["subject", "all"]).default("subject").meta({
       description: "Part of a mail that is searched: `subject`, or `all` for subject and text.",
     }),
-    resolvedWhen: patterns(usualEndings).meta({
+    resolvedWhen: createPatternsField(usualEndings).meta({
       description:
         "A mail with one of these reports the end. Each is a word, without regard to case, or an RE2 expression between slashes, such as `/backup .* done/`.",
       example: ["ok", "/^RECOVERY/"],
     }),
-    openWhen: patterns([]).meta({
+    openWhen: createPatternsField([]).meta({
       description:
         "A mail with one of these reports a problem. Without any, all other mails do. With some, all other mails are ignored.",
     }),
-    ignoredWhen: patterns([]).meta({
+    ignoredWhen: createPatternsField([]).meta({
       description: "A mail with one of these is ignored. They are searched first.",
     }),
     key: nullable(line(200)).meta({

@@ -12,7 +12,7 @@ import type { SnsVerifier } from "./aws-sns.ts";
 import { readReports } from "./dialects.ts";
 import { readMailBody } from "./mail/message.ts";
 import { readMailReports } from "./mail/reports.ts";
-import { asObject, asText, type Report, type SourceRequest } from "./report-rules.ts";
+import { toJsonObject, toText, type Report, type SourceRequest } from "./report-rules.ts";
 import { decodeSent, parseSent } from "./request-body.ts";
 import { describeError, type ReceivedRequest, type SourceOutcome } from "./request-log.ts";
 import type { SourceType } from "./schema.ts";
@@ -66,7 +66,7 @@ export async function receivePagerDuty(
   try {
     const bytes = await readSent(request, client, maxEventBytes);
     const text = await decodeSent(bytes, contentTypeOf(request));
-    const token = asText(asObject(parseSent(text))["routing_key"]);
+    const token = toText(toJsonObject(parseSent(text))["routing_key"]);
     const source = await findSource(token, client, services, context).catch(hideUnknown);
     if (source === null) throw invalidFieldError("routing_key", "is not valid");
     assertType(source, "pagerduty", "routing_key");

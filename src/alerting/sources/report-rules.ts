@@ -40,24 +40,24 @@ export type ReadReports = (request: SourceRequest) => Report[];
 export type Json = Readonly<Record<string, unknown>>;
 
 /** Returns an object; an empty one for anything else. */
-export const asObject = (value: unknown): Json =>
+export const toJsonObject = (value: unknown): Json =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
 
-export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+export const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** Returns a text without blanks at its ends. Numbers and booleans are texts, too; anything else is empty. */
-export function asText(value: unknown): string {
+export function toText(value: unknown): string {
   if (typeof value === "string") return value.trim();
   return typeof value === "number" || typeof value === "boolean" ? String(value) : "";
 }
 
 /** Returns the first of these values that is a text and not empty. */
 export const pickText = (...values: readonly unknown[]): string =>
-  values.map(asText).find((text) => text !== "") ?? "";
+  values.map(toText).find((text) => text !== "") ?? "";
 
 /** Returns a text that must not be empty. Throws VALIDATION_ERROR. */
 export function requireText(value: unknown, field: string): string {
-  const text = asText(value);
+  const text = toText(value);
   if (text === "") throw invalidFieldError(field, "is required");
   return text;
 }
@@ -68,7 +68,7 @@ export function requireText(value: unknown, field: string): string {
  */
 export function pickLink(...values: readonly unknown[]): string | null {
   const link = values
-    .map(asText)
+    .map(toText)
     .find((text) => /^https?:\/\/[^\s]+$/i.test(text) && text.length <= 2_000);
   return link?.replace(/[\p{Cc}\p{Cf}]/gu, encodeURIComponent) ?? null;
 }
@@ -104,12 +104,12 @@ const priorities: Readonly<Record<string, Priority>> = createLookup({
 });
 
 /** Returns the priority for a severity that a tool names; null for an unknown one. */
-export const priorityFor = (severity: unknown): Priority | null =>
-  priorities[asText(severity).toLowerCase()] ?? null;
+export const parsePriority = (severity: unknown): Priority | null =>
+  priorities[toText(severity).toLowerCase()] ?? null;
 
 /** Joins the texts that are not empty, one per line. */
 export const joinLines = (...lines: readonly unknown[]): string =>
   lines
-    .map(asText)
+    .map(toText)
     .filter((line) => line !== "")
     .join("\n");

@@ -32,7 +32,7 @@ export const sourceTypes = [
 ] as const;
 export type SourceType = (typeof sourceTypes)[number];
 
-const values = (usual: readonly string[]) =>
+const createValuesField = (usual: readonly string[]) =>
   z
     .array(line(100))
     .max(20)
@@ -53,11 +53,11 @@ export const SourceMapping = z
       description: "Null if every request is a problem.",
       example: "$.state",
     }),
-    openValues: values([]).meta({
+    openValues: createValuesField([]).meta({
       description: "Statuses of a problem. If empty, all that the other lists don't name.",
     }),
-    acknowledgedValues: values(["acknowledged"]),
-    resolvedValues: values(["resolved", "ok", "up", "closed"]).meta({
+    acknowledgedValues: createValuesField(["acknowledged"]),
+    resolvedValues: createValuesField(["resolved", "ok", "up", "closed"]).meta({
       description: "Statuses of a problem that is over, without regard to case.",
     }),
     title: JsonPath.meta({ example: "$.title" }),

@@ -47,7 +47,7 @@ type Waiting = Incoming & Entry & { resolve: (outcome: SourceOutcome | AppError)
  * Maximum requests per write, of all sources and of one, so that sources alternate. A write takes no more requests once
  * they have this many reports, because each report takes about 0.15 ms of the event loop.
  */
-const atOnce = { all: 1_000, ofSource: 200, reports: 200 };
+const maxRequests = { all: 1_000, ofSource: 200, reports: 200 };
 /** Problems that are ended at once because they are no longer reported. */
 const silentAtOnce = 500;
 /** It forgets the episode: the sender did not report an end, so it can report the same start again. */
@@ -83,8 +83,8 @@ export class SourceWriter {
   readonly #clock: Clock;
   readonly #turns = new Turns<Waiting>({
     rank: () => 0,
-    admits: (_rank, { running }) => running < atOnce.all,
-    perLane: atOnce.ofSource,
+    admits: (_rank, { running }) => running < maxRequests.all,
+    perLane: maxRequests.ofSource,
   });
   readonly #bytesOf = new Map<string, number>();
   readonly #newest = new Map<string, NewestEntry>();

@@ -34,7 +34,7 @@ export function addTargetOptions(command: Command): Command {
   );
 }
 
-export async function withTarget<T>(
+export async function useTarget<T>(
   options: TargetOptions,
   use: (target: ConfigTarget) => Promise<T>,
 ): Promise<T> {

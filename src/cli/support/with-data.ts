@@ -101,7 +101,7 @@ export function withData<T>(options: DataOptions, use: (data: Data) => Promise<T
 }
 
 /** Runs `use` on the data, creating the data directory if there is none. Reports that on stderr. */
-export function withNewData<T>(options: DataOptions, use: (data: Data) => Promise<T>): Promise<T> {
+export function useNewData<T>(options: DataOptions, use: (data: Data) => Promise<T>): Promise<T> {
   const location = resolveLocation(options);
   const path = resolve(location.dataDir);
   const isNew = !existsSync(getDataFiles(path).marker) && location.database === undefined;

@@ -43,7 +43,7 @@ export function computePercentiles(latencies: Latencies): Percentiles {
     .sort((one, other) => one.bucket - other.bucket);
   const counted = buckets.reduce((sum, { count }) => sum + count, 0);
   if (counted === 0 || counted !== latencyCount) return noPercentiles;
-  const percentileAt = (share: number) => {
+  const getPercentile = (share: number) => {
     let rank = Math.ceil(share * counted);
     for (const { bucket, count } of buckets) {
       if (rank > count) {
@@ -56,7 +56,7 @@ export function computePercentiles(latencies: Latencies): Percentiles {
     }
     return null;
   };
-  return { p50Ms: percentileAt(0.5), p95Ms: percentileAt(0.95), p99Ms: percentileAt(0.99) };
+  return { p50Ms: getPercentile(0.5), p95Ms: getPercentile(0.95), p99Ms: getPercentile(0.99) };
 }
 
 /** Exact percentile by nearest rank. */

@@ -53,7 +53,7 @@ export class Turns<T extends Entry> {
     this.#share = share;
     this.borrowed = 0;
     for (const client of this.#clients.values()) {
-      this.borrowed += this.#borrowedBy(client);
+      this.borrowed += this.#countBorrowed(client);
       this.#regroup(client);
     }
   }
@@ -142,14 +142,14 @@ export class Turns<T extends Entry> {
   }
 
   #count(client: Client<T>, change: 1 | -1) {
-    const before = this.#borrowedBy(client);
+    const before = this.#countBorrowed(client);
     client.running += change;
     this.running += change;
-    this.borrowed += this.#borrowedBy(client) - before;
+    this.borrowed += this.#countBorrowed(client) - before;
     this.#regroup(client);
   }
 
-  #borrowedBy({ running }: Client<T>): number {
+  #countBorrowed({ running }: Client<T>): number {
     return Math.max(0, running - this.#share);
   }
 

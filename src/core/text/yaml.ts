@@ -125,25 +125,25 @@ class YamlReader {
     if (errors.length > 0)
       throw new InvalidFiles(
         dropRepeats(errors).map(({ pos, code, message }) => ({
-          position: this.#positionAt(pos[0]),
+          position: this.#findPosition(pos[0]),
           message: plainReasons[code] ?? getFirstLine(message),
         })),
       );
-    const value = this.#valueOf(this.#document.contents, [], this.#positionAt(0));
+    const value = this.#valueOf(this.#document.contents, [], this.#findPosition(0));
     return { value, positions: this.#positions, positionsOfMaps: this.#positionsOfMaps };
   }
 
-  #positionAt(offset: number): SourcePosition {
+  #findPosition(offset: number): SourcePosition {
     const { line, col } = this.#lines.linePos(Math.min(offset, this.#source.length));
     return { file: this.#file, line: Math.max(line, 1), column: Math.max(col, 1) };
   }
 
-  #positionOfNode(node: Positioned | null): SourcePosition {
-    return this.#positionAt(node?.range?.[0] ?? 0);
+  #findNodePosition(node: Positioned | null): SourcePosition {
+    return this.#findPosition(node?.range?.[0] ?? 0);
   }
 
   #failAt(node: Positioned, message: string): never {
-    throw new InvalidFiles([{ position: this.#positionOfNode(node), message }]);
+    throw new InvalidFiles([{ position: this.#findNodePosition(node), message }]);
   }
 
   #valueOf(node: Node | null, keys: readonly PropertyKey[], at: SourcePosition): unknown {
@@ -167,7 +167,7 @@ class YamlReader {
     if (isMap(node)) return this.#mapOf(node, keys);
     if (isSeq(node))
       return (node.items as (Node | null)[]).map((item, index) =>
-        this.#valueOf(item, [...keys, index], this.#positionOfNode(item)),
+        this.#valueOf(item, [...keys, index], this.#findNodePosition(item)),
       );
     if (isScalar(node))
       return this.#readScalar(node, path, (message) => this.#failAt(node, message));
@@ -190,19 +190,20 @@ class YamlReader {
       const name = String(key.source ?? key.value);
       if (names.has(name)) return this.#failAt(key, "this key is there twice");
       names.add(name);
-      const at = this.#positionOfNode(key);
-      if (name === "<<" && key.type === "PLAIN") merged.push(...this.#mergedBy(value, keys, at));
+      const at = this.#findNodePosition(key);
+      if (name === "<<" && key.type === "PLAIN")
+        merged.push(...this.#resolveMerged(value, keys, at));
       else own[name] = this.#valueOf(value, [...keys, name], at);
     }
     const all: Record<string, unknown> = {};
     for (const one of [...merged.toReversed(), own])
       for (const [name, value] of Object.entries(one)) setOwn(all, name, value);
-    this.#positionsOfMaps.set(all, this.#positionOfNode(map));
+    this.#positionsOfMaps.set(all, this.#findNodePosition(map));
     return all;
   }
 
   /** Resolves the maps that `<<` merges (https://yaml.org/type/merge.html). The first map with a key wins. */
-  #mergedBy(node: Node | null, keys: readonly PropertyKey[], at: SourcePosition) {
+  #resolveMerged(node: Node | null, keys: readonly PropertyKey[], at: SourcePosition) {
     const maps = this.#yaml.isSeq(node) ? (node.items as Node[]) : [node];
     return maps.map((map) => {
       const value = this.#valueOf(map, keys, at);

@@ -41,8 +41,7 @@ export function toInstant(local: number, timeZone: string): number {
 }
 
 /** The local day at an instant, in days since 1 January 1970. */
-export const dayOfTime = (at: number, zone: string): number =>
-  Math.floor(toLocal(at, zone) / dayMs);
+export const getDay = (at: number, zone: string): number => Math.floor(toLocal(at, zone) / dayMs);
 
 /** Start of a day as an ISO instant. */
 export const startOfDay = (day: number, zone: string): string =>

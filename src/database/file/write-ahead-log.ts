@@ -55,7 +55,7 @@ export function countMissingFrames(database: string): number {
   for (;;) {
     const index = readIndex(`${database}-shm`);
     if (index === null || index.frames <= index.copied) return 0;
-    const log = nullIfMissing(() => readLog(`${database}-wal`));
+    const log = readIfPresent(() => readLog(`${database}-wal`));
     const missing = index.frames - (log?.salt.equals(index.salt) ? log.intactFrames : 0);
     if (missing <= 0) return 0;
     // Reads the index again, because another process can have started a new log in the meantime.
@@ -64,7 +64,7 @@ export function countMissingFrames(database: string): number {
 }
 
 /** Returns null if the file does not exist. Another process can delete it at any time. */
-function nullIfMissing<T>(read: () => T): T | null {
+function readIfPresent<T>(read: () => T): T | null {
   try {
     return read();
   } catch (error) {
@@ -75,7 +75,7 @@ function nullIfMissing<T>(read: () => T): T | null {
 
 /** Reads the index of the log; null if it is missing or damaged, as after a power loss. */
 function readIndex(file: string) {
-  const bytes = nullIfMissing(() => readFileSync(file));
+  const bytes = readIfPresent(() => readFileSync(file));
   if (bytes === null || bytes.length < 2 * indexHeaderBytes + 8) return null;
   const header = bytes.subarray(0, indexHeaderBytes);
   const secondHeader = bytes.subarray(indexHeaderBytes, 2 * indexHeaderBytes);

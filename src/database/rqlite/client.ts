@@ -113,7 +113,7 @@ export class RqliteClient {
     hasHappened: () => Promise<boolean>,
   ): Promise<Result[] | "happened"> {
     const body = JSON.stringify(writes);
-    let until = this.#deadline(this.#cluster.patience.tryMs);
+    let until = this.#computeDeadline(this.#cluster.patience.tryMs);
     let isUnknown = false;
     for (;;) {
       const outcome = await this.#cluster.tryNodes(
@@ -191,10 +191,15 @@ export class RqliteClient {
 
   #read(path: string, queries: readonly Sent[], ms: number): Promise<Outcome> {
     const isAnswered = ({ kind }: Outcome) => kind === "answered";
-    return this.#cluster.tryNodes(path, JSON.stringify(queries), this.#deadline(ms), isAnswered);
+    return this.#cluster.tryNodes(
+      path,
+      JSON.stringify(queries),
+      this.#computeDeadline(ms),
+      isAnswered,
+    );
   }
 
-  #deadline(ms: number): number {
+  #computeDeadline(ms: number): number {
     const now = performance.now();
     return now < this.#hopelessUntil ? now : now + ms;
   }

@@ -137,7 +137,7 @@ export class ClusterConnection {
     isOver: (outcome: Outcome) => boolean,
   ): Promise<Outcome> {
     for (let tries = 1; ; tries++) {
-      const outcome = await this.attempt(this.#nextHost(), path, body);
+      const outcome = await this.attempt(this.#pickHost(), path, body);
       const isLate = performance.now() >= until;
       const triedAll = tries >= this.hosts.length;
       if (isOver(outcome) || (isLate && triedAll)) return outcome;
@@ -184,7 +184,7 @@ export class ClusterConnection {
     return { signal: controller.signal, end: () => clearInterval(timer) };
   }
 
-  #nextHost(): string {
+  #pickHost(): string {
     if (this.#leader !== null) return this.#leader;
     for (let tries = 0; tries < this.hosts.length; tries++) {
       const host = this.hosts[this.#turn++ % this.hosts.length] as string;

@@ -132,7 +132,7 @@ class Writer {
 
   #start() {
     while (this.#queue.length > 0 && this.#requests < maxRequests) {
-      const writes = this.#nextWrites();
+      const writes = this.#takeWrites();
       this.#requests++;
       void this.#run(writes).finally(() => {
         this.#requests--;
@@ -142,7 +142,7 @@ class Writer {
     }
   }
 
-  #nextWrites(): Write[] {
+  #takeWrites(): Write[] {
     let bytes = 0;
     const end = this.#queue.findIndex((write) => (bytes += write.bytes) > sharedBytes);
     return this.#queue.splice(0, end === -1 ? this.#queue.length : Math.max(end, 1));

@@ -69,7 +69,7 @@ export function createTrustedProxies(
     return { address, depth };
   }
 
-  function hintAtProxy(peer: string) {
+  function logProxyHint(peer: string) {
     if (hasHinted || !isLoopback(peer)) return;
     hasHinted = true;
     log.warn(`requests come through a proxy: start with --trust-proxy ${peer}`);
@@ -88,7 +88,7 @@ export function createTrustedProxies(
       if (pathStart === -1 || !forwardingHeaders.some((name) => headers.has(name))) return request;
       const peer = peerOf(getOriginalRequest(request));
       if (!isTrusted(peer)) {
-        hintAtProxy(peer);
+        logProxyHint(peer);
         return request;
       }
       const { depth } = identifyClient(request, peer);

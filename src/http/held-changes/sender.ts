@@ -45,7 +45,7 @@ class Settled extends AppError {
 
 /** Every node runs one. A guard in the write decides which of them sends a change. */
 export class HeldChangeSender {
-  readonly #on: Dependencies;
+  readonly #dependencies: Dependencies;
   readonly #endpoints: ReadonlyMap<string, Endpoint>;
   #subscription: Subscription | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -53,7 +53,7 @@ export class HeldChangeSender {
   #isStopped = false;
 
   constructor(dependencies: Dependencies) {
-    this.#on = dependencies;
+    this.#dependencies = dependencies;
     this.#endpoints = new Map(
       dependencies.routes.flatMap(({ hooks: { detail } }) =>
         detail?.endpoint?.query === HoldQuery ? [[detail.endpoint.name, detail.endpoint]] : [],
@@ -62,9 +62,9 @@ export class HeldChangeSender {
   }
 
   async start() {
-    const { events, store } = this.#on;
+    const { events, store } = this.#dependencies;
     this.#subscription = events.subscribe("held-changes", await findLastSeq(store), (added) => {
-      if (added.some(wakes)) void this.#tick();
+      if (added.some(isHoldEvent)) void this.#tick();
     });
     await this.#tick();
   }
@@ -78,7 +78,7 @@ export class HeldChangeSender {
 
   /** Sends all due changes once. Returns the milliseconds until the next attempt; null if no change waits. */
   async runOnce(): Promise<number | null> {
-    const { store, clock, log } = this.#on;
+    const { store, clock, log } = this.#dependencies;
     let isTroubled = false;
     for (const row of await listWaitingChanges(store)) {
       if (computeWaitMs(row, clock()) > 0) continue;
@@ -98,7 +98,7 @@ export class HeldChangeSender {
       clearTimeout(this.#timer);
       if (this.#isStopped) return;
       const wait = await this.runOnce().catch((error: unknown) => {
-        this.#on.log.error("held changes can't be sent", { cause: String(error) });
+        this.#dependencies.log.error("held changes can't be sent", { cause: String(error) });
         return maxSleepMs;
       });
       if (wait === null) return;
@@ -110,7 +110,7 @@ export class HeldChangeSender {
   /** Throws if the change can't be stored now, so that it is tried again. */
   async #send({ organizationId, id }: HeldRow) {
     // Read again, because an earlier change of the same record can have changed its If-Match.
-    const row = await findHeldChange({ store: this.#on.store, organizationId }, id);
+    const row = await findHeldChange({ store: this.#dependencies.store, organizationId }, id);
     if (row === null) return;
     try {
       await this.#run(row);
@@ -122,7 +122,7 @@ export class HeldChangeSender {
   }
 
   async #run(row: HeldRow) {
-    const { clock } = this.#on;
+    const { clock } = this.#dependencies;
     const endpoint = this.#endpoints.get(row.operation);
     if (endpoint === undefined) throw new AppError("NOT_FOUND", "This operation does not exist.");
     // Only API keys and people send requests.
@@ -131,11 +131,16 @@ export class HeldChangeSender {
       id: row.actorId,
       name: row.actorName,
     } as Principal["actor"];
-    const principal = await findPrincipal(this.#on, row.organizationId, actor);
+    const principal = await findPrincipal(this.#dependencies, row.organizationId, actor);
     if (principal === null || !isPermitted(principal, "write", endpoint.role))
       throw new AppError("FORBIDDEN", "Its author no longer has the right to make this change.");
     const { params, ifMatch, tool } = parseHeldRequest(row);
-    await authorizeLimited(this.#on.store, principal, endpoint, params as Record<string, string>);
+    await authorizeLimited(
+      this.#dependencies.store,
+      principal,
+      endpoint,
+      params as Record<string, string>,
+    );
     const settle = (response: object) => {
       const now = clock();
       const { id = null, version } = response as { id?: string; version?: number };
@@ -148,7 +153,7 @@ export class HeldChangeSender {
       ];
     };
     const scope: Scope = {
-      ...buildScope(this.#on, row.organizationId, actor),
+      ...buildScope(this.#dependencies, row.organizationId, actor),
       groupIds: principal.groupIds,
       requestId: row.requestId,
       tool,
@@ -165,7 +170,7 @@ export class HeldChangeSender {
   }
 
   async #fail(row: HeldRow, error: string) {
-    const { store, clock, log } = this.#on;
+    const { store, clock, log } = this.#dependencies;
     log.warn("a held change could not be sent", { operation: row.operation, cause: error });
     const now = clock();
     await store
@@ -180,5 +185,5 @@ export class HeldChangeSender {
   }
 }
 
-const wakes = ({ type }: LoggedEvent) =>
+const isHoldEvent = ({ type }: LoggedEvent) =>
   type === "held-change.held" || type === "held-change.hurried";

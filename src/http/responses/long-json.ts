@@ -62,8 +62,8 @@ class LongJson {
 
   async readValue(path: readonly string[]): Promise<unknown> {
     this.#skipSpace();
-    if (path.length < splitDepth && this.#code() === openBrace) return this.#object(path);
-    const entry = await this.#entry(path);
+    if (path.length < splitDepth && this.#code() === openBrace) return this.#parseObject(path);
+    const entry = await this.#parseEntryText(path);
     const value = parseEntry(entry.text);
     if (countMembers(value) < entry.members)
       throw invalidFieldError(formatRepeatedPath(path, entry.text), onceIssue);
@@ -72,14 +72,14 @@ class LongJson {
     return value;
   }
 
-  async #object(path: readonly string[]): Promise<Record<string, unknown>> {
+  async #parseObject(path: readonly string[]): Promise<Record<string, unknown>> {
     const object: Record<string, unknown> = {};
     const names = new Set<string>();
     this.#at++;
     for (let isFirst = true; ; isFirst = false) {
       this.#skipSpace();
       if (isFirst && this.#take(closeBrace)) return object;
-      const name = this.#name(path);
+      const name = this.#parseName(path);
       const at = [...path, name];
       if (names.has(name)) throw invalidFieldError(formatPath(at), onceIssue);
       const maxEntries = path.length === 0 ? maxLists : maxMembers;
@@ -96,7 +96,7 @@ class LongJson {
     }
   }
 
-  #name(path: readonly string[]): string {
+  #parseName(path: readonly string[]): string {
     if (this.#code() !== quote) throw notJsonError();
     const start = this.#at;
     this.#at = this.#endOfString(path, start);
@@ -104,7 +104,7 @@ class LongJson {
   }
 
   /** Returns the text of the next value, up to the first character that can't belong to it. */
-  async #entry(path: readonly string[]): Promise<Entry> {
+  async #parseEntryText(path: readonly string[]): Promise<Entry> {
     const start = this.#at;
     const lists: number[] = [];
     let [members, values, checkedAt] = [0, 1, start];

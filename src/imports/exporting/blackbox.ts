@@ -13,7 +13,7 @@ const buildTlsConfig = ({ verifyTls }: Fields) =>
   verifyTls === false ? { tls_config: { insecure_skip_verify: true } } : {};
 
 const always = ["type", "name", "interval", "timeout", "paused"];
-const ofHost = ["host", "port"];
+const hostFields = ["host", "port"];
 
 /** https://github.com/prometheus/blackbox_exporter/blob/master/CONFIGURATION.md */
 const probes: Record<string, (monitor: Fields) => Probe | null> = {
@@ -21,12 +21,12 @@ const probes: Record<string, (monitor: Fields) => Probe | null> = {
   tcp: (monitor) => ({
     target: addressOf(monitor),
     module: { prober: "tcp", ...buildDialogue(monitor) },
-    used: [...ofHost, "send", "expect"],
+    used: [...hostFields, "send", "expect"],
   }),
   tls: (monitor) => ({
     target: addressOf(monitor),
     module: { prober: "tcp", tcp: { tls: true } },
-    used: ofHost,
+    used: hostFields,
   }),
   smtp: (monitor) => ({
     target: addressOf(monitor),
@@ -50,12 +50,12 @@ const probes: Record<string, (monitor: Fields) => Probe | null> = {
         ...buildTlsConfig(monitor),
       },
     },
-    used: [...ofHost, "tls", "verifyTls"],
+    used: [...hostFields, "tls", "verifyTls"],
   }),
   ssh: (monitor) => ({
     target: addressOf(monitor),
     module: { prober: "tcp", tcp: { query_response: [{ expect: "^SSH-2.0-" }] } },
-    used: ofHost,
+    used: hostFields,
   }),
   ping: ({ host }) => ({ target: String(host), module: { prober: "icmp" }, used: ["host"] }),
   dns: buildDnsProbe,
@@ -69,7 +69,7 @@ const probes: Record<string, (monitor: Fields) => Probe | null> = {
         ...buildTlsConfig(monitor),
       },
     },
-    used: [...ofHost, "service", "tls", "verifyTls"],
+    used: [...hostFields, "service", "tls", "verifyTls"],
   }),
 };
 

@@ -78,7 +78,7 @@ export function listMonitors(exported: Exported): OurMonitor[] {
     for (const { path, variable } of secrets) setAt(own, path.slice(2), `\${${variable}}`);
     return {
       key,
-      fields: withDefaults({ name: key, ...own }),
+      fields: addDefaults({ name: key, ...own }),
       group: toText(groups.get(toText(group)) ?? group) || null,
       secrets: [
         ...secrets.map(({ path }) => path.slice(2).join(".")),
@@ -98,7 +98,7 @@ function setAt(fields: Fields, path: readonly string[], value: string) {
 const references = "alertChannels escalationPolicy dependsOn monitors members pushToken".split(" ");
 
 /** Adds defaults. A placeholder can be invalid, such as one for a key in PEM; the field is then left out. */
-function withDefaults(entry: Fields): Fields {
+function addDefaults(entry: Fields): Fields {
   const own = Object.fromEntries(
     Object.entries(entry).filter(([name]) => !references.includes(name)),
   );
@@ -118,7 +118,7 @@ const ownFields =
 /** Reduces fields to comparable ones: short forms of assertions become assertions, and empty values are left out. */
 export function normalizeFields(fields: Fields): Fields {
   const { keyword, keywordAbsent, jsonPath, jsonEquals, assertions, ...others } =
-    withDefaults(fields);
+    addDefaults(fields);
   const { url, bearerToken, headers, resolver } = others;
   const [, address = resolver] = /^\[(.*)\]:53$/.exec(toText(resolver)) ?? [];
   if (resolver != null) others["resolver"] = address;

@@ -83,15 +83,15 @@ export class Section {
   /** Returns the same section for each call; an empty one if the key is missing. */
   map(key: string, schema = key): Section {
     const value = this.value(key);
-    return this.#below(key, [isObject(value) ? value : {}], schema)[0] as Section;
+    return this.#listSections(key, [isObject(value) ? value : {}], schema)[0] as Section;
   }
 
   sections(key: string, schema: string): Section[] {
     const value = this.value(key);
-    return this.#below(key, Array.isArray(value) ? value.filter(isObject) : [], schema);
+    return this.#listSections(key, Array.isArray(value) ? value.filter(isObject) : [], schema);
   }
 
-  #below(key: string, maps: readonly Fields[], schema: string): Section[] {
+  #listSections(key: string, maps: readonly Fields[], schema: string): Section[] {
     const known = this.#children.get(key);
     if (known !== undefined) return known;
     const sections = maps.map((one) => new Section(one, schema));

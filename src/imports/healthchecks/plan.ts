@@ -28,7 +28,7 @@ export async function buildHealthchecksPlan(from: string, name = basename(from))
   const notTaken: NotTaken[] = [];
   for (const [index, check] of checks.entries()) {
     const record = convertCheck(check, index);
-    const issue = findIssue(NewMonitor, withoutToken(record.fields));
+    const issue = findIssue(NewMonitor, removeToken(record.fields));
     if (issue === null) records.push(record);
     else {
       const { externalId, name: shownName } = record;
@@ -53,7 +53,7 @@ export async function buildHealthchecksPlan(from: string, name = basename(from))
   };
 }
 
-const withoutToken = ({ pushToken: _token, ...fields }: Fields): Fields => fields;
+const removeToken = ({ pushToken: _token, ...fields }: Fields): Fields => fields;
 
 async function readChecks(from: string, name: string): Promise<Fields[]> {
   if ((await stat(from).catch(() => null)) === null)

@@ -58,7 +58,7 @@ export function arrangeGroups(rows: readonly Fields[]) {
       .map((one) => toText(one["name"]))
       .join(separator);
   /** Returns these groups and all their descendants. */
-  const withDescendants = (groups: readonly Fields[]) => {
+  const addDescendants = (groups: readonly Fields[]) => {
     const wanted = new Set(groups);
     return wanted.size === 0
       ? []
@@ -70,7 +70,7 @@ export function arrangeGroups(rows: readonly Fields[]) {
     others: ordered.filter((row) => !isGroup(row)),
     pathOf,
     nameOf,
-    within: withDescendants,
+    within: addDescendants,
   };
 }
 

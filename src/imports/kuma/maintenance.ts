@@ -222,12 +222,12 @@ function convertCron(cron: string, seconds: number): Recurring | { reason: strin
   };
 }
 
-const numberNames = (words: string, first: number) =>
+const indexNames = (words: string, first: number) =>
   words.split(" ").map((name, index) => [name, index + first] as const);
 const names: Readonly<Record<string, number>> = createLookup(
   Object.fromEntries([
-    ...numberNames("SUN MON TUE WED THU FRI SAT", 0),
-    ...numberNames("JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC", 1),
+    ...indexNames("SUN MON TUE WED THU FRI SAT", 0),
+    ...indexNames("JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC", 1),
   ]),
 );
 

@@ -173,8 +173,8 @@ function buildWindowRecords(
   groups: Groups,
   { serverZone, now, leave, lost }: Windows,
 ): PlannedRecord[] {
-  const membersOf = pairBy(rows.monitor_maintenance, "maintenance_id", "monitor_id");
-  const pagesOf = pairBy(rows.maintenance_status_page, "maintenance_id", "status_page_id");
+  const membersOf = groupNumbers(rows.monitor_maintenance, "maintenance_id", "monitor_id");
+  const pagesOf = groupNumbers(rows.maintenance_status_page, "maintenance_id", "status_page_id");
   return rows.maintenance.flatMap((row): PlannedRecord[] => {
     const mapped = convertWindow(row, serverZone, now);
     const name = toText(row["title"]);
@@ -220,7 +220,7 @@ function buildWindowRecords(
 }
 
 /** Groups the numbers of one column by those of another. */
-function pairBy(rows: readonly Fields[], by: string, column: string) {
+function groupNumbers(rows: readonly Fields[], by: string, column: string) {
   const pairs = Map.groupBy(rows, (row) => toNumber(row[by]));
   return (row: Fields) =>
     (pairs.get(toNumber(row["id"])) ?? []).map((pair) => toNumber(pair[column]));

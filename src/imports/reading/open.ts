@@ -5,7 +5,7 @@ import type { SourceOptions, OpenSource } from "./open-source.ts";
 import type { Beat, History, Plan, Sum } from "../plan.ts";
 import type { PlanHead, PlanPart, ReaderRequest } from "./reader-messages.ts";
 import {
-  nameOfSource,
+  describeSource,
   type ReaderProcess,
   type ReadingBounds,
   startReader,
@@ -27,7 +27,7 @@ export async function openSource(
   { workIn, readingBounds, ...opening }: OpenOptions,
 ): Promise<OpenSource> {
   const folder = mkdtempSync(join(workIn, "import-"));
-  const reader = startReader(opening.name ?? nameOfSource(from), readingBounds);
+  const reader = startReader(opening.name ?? describeSource(from), readingBounds);
   const close = async () => {
     await reader.end();
     rmSync(folder, { recursive: true, force: true });

@@ -72,7 +72,7 @@ class Reader {
       case "sums":
         return this.#start(groupIntoSlices(history?.sums?.(request.unit) ?? []));
       case "next":
-        return this.#next();
+        return this.#readNext();
       case "picture": {
         const picture = (await opened.picture?.(request.path)) ?? null;
         return JSON.stringify(picture && { ...picture, bytes: picture.bytes.toBase64() });
@@ -93,10 +93,10 @@ class Reader {
 
   #start(batches: AsyncIterable<string>): Promise<string> {
     this.#batches = batches[Symbol.asyncIterator]();
-    return this.#next();
+    return this.#readNext();
   }
 
-  async #next(): Promise<string> {
+  async #readNext(): Promise<string> {
     const result = await this.#batches?.next();
     return result === undefined || result.done === true ? "null" : result.value;
   }

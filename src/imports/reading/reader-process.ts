@@ -24,7 +24,7 @@ export type ReaderProcess = {
 };
 
 /** Returns the name of a source for errors. Hides addresses, because they can contain a password. */
-export const nameOfSource = (from: string) =>
+export const describeSource = (from: string) =>
   /^(?:mysql|mariadb):\/\//i.test(from)
     ? `The database at ${URL.parse(from)?.hostname ?? "this address"}`
     : basename(from);

@@ -26,7 +26,7 @@ export const createResolved = (name: string, values: readonly string[]): Resolve
 });
 
 /** Returns the history after a check at `at`, Unix milliseconds. Returns `known` itself if nothing changed. */
-export function historyAfter(
+export function updateHistory(
   known: ResolvedHistory | null,
   { name, values }: Resolved,
   { at, intervalSeconds }: { at: number; intervalSeconds: number },

@@ -37,7 +37,7 @@ export function stateAfter(
       : found.status === "down"
         ? before.failures + 1
         : 0;
-  const successes = successesAfter(before, found);
+  const successes = countSuccesses(before, found);
   const status = monitor.inMaintenance
     ? "maintenance"
     : judgeStatus(before, found, { failures, successes }, monitor);
@@ -47,7 +47,7 @@ export function stateAfter(
   return isSame ? before : { ...after, since: before.since };
 }
 
-function successesAfter({ status, successes }: MonitorState, found: Found): number {
+function countSuccesses({ status, successes }: MonitorState, found: Found): number {
   if (found.status === "unknown") return successes;
   return found.status !== "down" && status === "down" ? successes + 1 : 0;
 }

@@ -27,7 +27,7 @@ export function findCycle(
   const seen = new Set(queue);
   for (const id of queue) {
     if (own.has(id)) {
-      const way = trace(id, before).toReversed();
+      const way = tracePath(id, before).toReversed();
       return [...way, way[0] as string];
     }
     for (const { parentId } of parents.get(id) ?? []) {
@@ -50,7 +50,7 @@ export function exceedsLevels(ids: readonly string[], parents: Parents, levels: 
   return layer.size > 0;
 }
 
-function trace(last: string, before: ReadonlyMap<string, string>): string[] {
+function tracePath(last: string, before: ReadonlyMap<string, string>): string[] {
   const ids: string[] = [];
   for (let id: string | undefined = last; id !== undefined; id = before.get(id)) ids.push(id);
   return ids;

@@ -54,7 +54,7 @@ const maxDurationMs = 72 * 3_600_000;
  * Returns the open runs after a report, and the duration of the run that it ends. Reports of one run have the same run
  * ID, or none. As in Healthchecks, a failure and a success without a run ID also end a current run with another ID.
  */
-export function runsAfter(
+export function updateRuns(
   runs: OpenRuns,
   { kind, runId, at }: { kind: ReportKind; runId: string | null; at: number },
 ): { runs: OpenRuns; durationMs: number | null } {
@@ -78,7 +78,7 @@ export function runsAfter(
 /** Returns the open runs after the stored reports of a monitor, oldest first. */
 export const openRunsOf = (
   reports: readonly { kind: ReportKind; runId: string | null; at: number }[],
-): OpenRuns => reports.reduce((runs, report) => runsAfter(runs, report).runs, noRuns);
+): OpenRuns => reports.reduce((runs, report) => updateRuns(runs, report).runs, noRuns);
 
 type Keywords = { successKeywords?: readonly string[]; failureKeywords?: readonly string[] };
 

@@ -1,7 +1,7 @@
 /** Wire format of jobs: the schedule of a push monitor, its next due times, and the reports of its runs. */
 import { z } from "zod";
 import { integer, line, nullable, Timestamp, TimeZone } from "../../core/fields.ts";
-import { cappedCount } from "../../core/paging.ts";
+import { createCountField } from "../../core/paging.ts";
 import { jobBounds } from "../../core/limits.ts";
 import { reportKinds } from "../../core/statuses.ts";
 
@@ -105,7 +105,7 @@ export const Job = z
 export type Job = z.infer<typeof Job>;
 
 export const JobQuery = z.strictObject({
-  limit: cappedCount(jobBounds.reports.value, 20, "Reports"),
+  limit: createCountField(jobBounds.reports.value, 20, "Reports"),
 });
 
 export const SchedulePreviewQuery = z.strictObject({

@@ -30,7 +30,7 @@ const frequencies = { daily: "DAILY", weekly: "WEEKLY", monthly: "MONTHLY" } as 
 export const compareNumbers = (one: number, other: number): number => one - other;
 
 /** Weekday of a local time, from Monday as 0, and its position in the month. */
-function positionInMonth(local: number) {
+function getPositionInMonth(local: number) {
   const date = new Date(local);
   const inMonth = date.getUTCDate();
   return {
@@ -42,7 +42,7 @@ function positionInMonth(local: number) {
 
 /** Defaults for a window that starts at this local time. */
 export function createDefaultPlan(local: number): Plan {
-  const { day, date, nth } = positionInMonth(local);
+  const { day, date, nth } = getPositionInMonth(local);
   return {
     repeats: "never",
     every: 1,

@@ -14,7 +14,7 @@ import {
   TimeZone,
   Timestamp,
 } from "../../core/fields.ts";
-import { cappedCount, pageFields } from "../../core/paging.ts";
+import { createCountField, pageFields } from "../../core/paging.ts";
 import { findRruleIssue } from "./rrule-rules.ts";
 
 export const MaintenanceState = z
@@ -23,9 +23,10 @@ export const MaintenanceState = z
 export type MaintenanceState = z.infer<typeof MaintenanceState>;
 
 /** Text with a maximum length. If the length is invalid, no further validation runs. */
-const boundedText = (max: number) => z.string().min(1, { abort: true }).max(max, { abort: true });
+const createTextField = (max: number) =>
+  z.string().min(1, { abort: true }).max(max, { abort: true });
 
-const rrule = boundedText(500).superRefine((text, context) => {
+const rrule = createTextField(500).superRefine((text, context) => {
   const message = findRruleIssue(text);
   if (message !== null) context.addIssue({ code: "custom", message });
 });
@@ -154,7 +155,7 @@ export const PreviewQuery = z.strictObject({
   endsAt: InputTimestamp,
   timeZone: TimeZone,
   rrule: z.string().max(500).optional(),
-  count: cappedCount(10, 5, "Occurrences"),
+  count: createCountField(10, 5, "Occurrences"),
 });
 export type PreviewQuery = z.infer<typeof PreviewQuery>;
 

@@ -241,8 +241,7 @@ export class MaintenanceWatch {
     for (const one of running.values())
       if (!this.marks.has(one.window.id)) await this.write(startStatements(one, now));
     for (const one of plan?.listDueReminders(now) ?? [])
-      if (await this.write(reminderStatements(one, now)))
-        plan?.reminded.set(one.window.id, one.start);
+      if (await this.write(buildReminders(one, now))) plan?.reminded.set(one.window.id, one.start);
   }
 
   /** Creates the statements for an end: the planned time if it is past, or now if the window was cut short. */
@@ -287,7 +286,7 @@ function startStatements({ window, start, end }: Running, now: number): Statemen
   ];
 }
 
-function reminderStatements({ window, start, end }: Running, now: number): Statement[] {
+function buildReminders({ window, start, end }: Running, now: number): Statement[] {
   const mark = { organizationId: window.organizationId, windowId: window.id, start };
   return [...markReminded(window, start), buildEvent("maintenance.reminded", mark, end, now)];
 }

@@ -13,20 +13,20 @@ const maxValue = monitorBounds.assertionValue.value;
 const maxExpression = monitorBounds.assertionExpression.value;
 
 const loneSurrogateIssue = "must be valid Unicode, without lone surrogates";
-const text = (max: number) =>
+const createTextField = (max: number) =>
   z
     .string()
     .max(max)
     .refine((value) => value.isWellFormed(), loneSurrogateIssue);
 
-export const JsonPath = text(maxPath)
+export const JsonPath = createTextField(maxPath)
   .regex(
     /^\$(\.[\p{L}_][\p{L}\p{N}_-]*|\[(0|[1-9]\d{0,8})\]|\['[^'\\\p{Cc}]*'\]|\["[^"\\\p{Cc}]*"\])*(\.length\(\))?$/u,
     "must be a path such as $.data.items[0]['state']: names, quoted names and indexes, at the end .length()",
   )
   .meta({ example: "$.status" });
 
-const HeaderName = text(maxPath).regex(
+const HeaderName = createTextField(maxPath).regex(
   /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/,
   "must be the name of a header, such as Content-Type",
 );
@@ -106,7 +106,7 @@ const assertionSchema = (sources: readonly [AssertionSource, ...AssertionSource[
         description:
           "`latency` is in milliseconds, `certificateDays` are the days until the certificate expires.",
       }),
-      path: text(maxPath).nullable().default(null).meta({
+      path: createTextField(maxPath).nullable().default(null).meta({
         description:
           "The name of a `header`, or the path of a value in `json`; null for the others.",
       }),
@@ -115,7 +115,7 @@ const assertionSchema = (sources: readonly [AssertionSource, ...AssertionSource[
           "`lessThan`, `lessThanOrEqual`, `greaterThan` and `greaterThanOrEqual` compare numbers, `matches` and `notMatches` take a regular expression in RE2 syntax. Without a value, only `notEquals`, `notContains`, `notMatches` and `notExists` hold.",
       }),
       value: z
-        .union([text(maxValue), z.number(), z.boolean()])
+        .union([createTextField(maxValue), z.number(), z.boolean()])
         .nullable()
         .default(null)
         .meta({

@@ -120,7 +120,7 @@ function computeBulkFields(
 ): BulkFields {
   const { addTags = [], removeTags = [] } = change;
   const { addAlertChannelIds = [], removeAlertChannelIds = [] } = change;
-  const without = (list: readonly string[], removed: readonly string[]) =>
+  const removeAll = (list: readonly string[], removed: readonly string[]) =>
     list.filter((one) => !removed.includes(one));
   const pickGiven = (field: keyof BulkFields) =>
     (change[field] === undefined ? before : change)[field];
@@ -132,9 +132,9 @@ function computeBulkFields(
   return {
     ...wanted,
     ...computePause(before, change),
-    tags: [...new Set([...without(wanted.tags, removeTags), ...addTags])],
+    tags: [...new Set([...removeAll(wanted.tags, removeTags), ...addTags])],
     alertChannelIds: mergeChannels(
-      without(wanted.alertChannelIds, removeAlertChannelIds),
+      removeAll(wanted.alertChannelIds, removeAlertChannelIds),
       addAlertChannelIds,
       joined?.alertChannelIds ?? [],
     ),
@@ -168,7 +168,7 @@ export function planResumption(plan: BulkPlan, before: BulkMonitor) {
   plan.changed.push({ before, after, position: null, fields });
 }
 
-export const nameOfField = (field: ChangedField) =>
+export const getFieldName = (field: ChangedField) =>
   typeof field === "string" ? field : field.field;
 
 function findRefusal(
@@ -178,11 +178,11 @@ function findRefusal(
   limits: Limits,
   change: ChangeOfMany,
 ): Refusal | null {
-  const managed = fields.map(nameOfField).find((name) => !operatingFields.has(name));
+  const managed = fields.map(getFieldName).find((name) => !operatingFields.has(name));
   if (before.managedBy !== null && managed !== undefined)
     return { ...refuseManaged(before.managedBy), path: managed };
   const invalid = { reason: "invalid", code: "VALIDATION_ERROR" } as const;
-  const ofJob = fields.map(nameOfField).find((name) => jobFieldNames.has(name));
+  const ofJob = fields.map(getFieldName).find((name) => jobFieldNames.has(name));
   if (before.type !== "push" && ofJob !== undefined)
     return { ...invalid, path: ofJob, message: "is not a push monitor" };
   if (after.timeout > after.interval)
@@ -256,7 +256,7 @@ export function summarizePlan({ changed, refused, same }: BulkPlan): Omit<BulkPr
 export function buildUndo(changed: readonly PlannedChange[]): ChangeOfSome[] {
   const undo = new Map<string, ChangeOfSome>();
   for (const { before, fields } of changed) {
-    const names = fields.map(nameOfField) as (keyof BulkFields)[];
+    const names = fields.map(getFieldName) as (keyof BulkFields)[];
     const change: ChangeOfMany = Object.fromEntries(names.map((name) => [name, before[name]]));
     const key = JSON.stringify(change);
     const entry = undo.get(key) ?? { monitorIds: [], change };

@@ -32,7 +32,7 @@ import {
   findChangedSince,
   formatBulkETag,
   matchesBulkTag,
-  nameOfField,
+  getFieldName,
   planChange,
   planResumption,
   type PlannedChange,
@@ -210,7 +210,7 @@ function changeInBulk(scope: Scope, prepared: Prepared): Promise<BulkResult> {
   const { changed } = plan;
   const fields = new Map(changed.map((one) => [one.before.id, one.fields]));
   const etag = formatBulkETag(
-    changed.map((one) => ({ id: one.before.id, version: versionAfter(one) })),
+    changed.map((one) => ({ id: one.before.id, version: computeVersion(one) })),
     now,
   );
   const undo = changed.length === 0 ? null : { changes: buildUndo(changed), etag };
@@ -265,7 +265,7 @@ const changesGroup = ({ before, after }: PlannedChange) => before.groupId !== af
 const isJoining = (one: PlannedChange) => changesGroup(one) && one.position === null;
 
 /** Joining a group increments the version once more. */
-const versionAfter = (one: PlannedChange) => one.before.version + (isJoining(one) ? 2 : 1);
+const computeVersion = (one: PlannedChange) => one.before.version + (isJoining(one) ? 2 : 1);
 
 /** Requires the given channels to exist. Other missing channels, and changed groups, cause a retry. */
 function buildReferenceGuards(scope: Scope, { parts, groups, plan }: Prepared): Statement[] {
@@ -296,15 +296,15 @@ function buildReferenceGuards(scope: Scope, { parts, groups, plan }: Prepared): 
 /** Returns the statements of a change. Channels precede the groups, so that those do not exceed the limit in between. */
 function buildStatements(scope: Scope, { plan: { changed } }: Prepared, at: string): Statement[] {
   const { organizationId } = scope;
-  const changes = (name: string) => (one: PlannedChange) =>
-    one.fields.some((field) => nameOfField(field) === name);
+  const createFieldTest = (name: string) => (one: PlannedChange) =>
+    one.fields.some((field) => getFieldName(field) === name);
   const joining = Map.groupBy(changed.filter(isJoining), ({ after }) => after.groupId);
   const returning = changed.filter((one) => changesGroup(one) && one.position !== null);
-  const pausing = changed.filter((one) => changesGroup(one) || changes("paused")(one));
+  const pausing = changed.filter((one) => changesGroup(one) || createFieldTest("paused")(one));
   const idsOf = (portion: readonly PlannedChange[]) => portion.map(({ before }) => before.id);
   return [
     ...updateMonitors(organizationId, changed, at),
-    ...replaceChannels(organizationId, changed.filter(changes("alertChannelIds"))),
+    ...replaceChannels(organizationId, changed.filter(createFieldTest("alertChannelIds"))),
     ...[...joining].flatMap(([groupId, some]) => [
       ...(groupId === null ? [] : [touchGroup(scope, groupId, at)]),
       ...assignMonitors(scope, groupId, idsOf(some), "end", at),

@@ -31,15 +31,15 @@ const pairsOfType: Readonly<Record<string, readonly (readonly [string, string])[
 const ownPasswords: ReadonlySet<unknown> = new Set(["redis"]);
 
 /** Credentials of the versions of SNMP. */
-const ofSnmp3 = ["username", "authPassword", "privPassword"] as const;
-const ofSnmp1 = ["community"] as const;
+const snmp3Fields = ["username", "authPassword", "privPassword"] as const;
+const snmp1Fields = ["community"] as const;
 
 /** Fields that decide whether other settings are used. */
 export const decidingFields = [
   ...new Set([
     ...credentialPairs.flat(),
     ...Object.values(pairsOfType).flat(2),
-    ...ofSnmp1,
+    ...snmp1Fields,
     ...(["snmpVersion", "steps", "host", "tls"] as const),
   ]),
 ];
@@ -48,7 +48,7 @@ export const decidingFields = [
 export function findUnusedSetting(monitor: Fields): Unused | null {
   const isSet = (name: string) => ![undefined, null, false].includes(monitor[name] as null);
   const { type, snmpVersion } = monitor;
-  const unused = snmpVersion === "3" ? ofSnmp1 : ofSnmp3;
+  const unused = snmpVersion === "3" ? snmp1Fields : snmp3Fields;
   const ofOther = type === "snmp" ? unused.find(isSet) : undefined;
   if (ofOther !== undefined)
     return { path: ofOther, issue: `is not used with snmpVersion ${String(snmpVersion)}` };
@@ -93,7 +93,7 @@ const requireOther = (path: string, needed: string): Unused => ({
 /** Removes the credentials of the other versions of SNMP after its version was changed. */
 export function dropOtherVersion(record: Fields, before: Fields): Record<string, unknown> {
   const { snmpVersion } = record;
-  const other = snmpVersion === "3" ? ofSnmp1 : ofSnmp3;
+  const other = snmpVersion === "3" ? snmp1Fields : snmp3Fields;
   const isChanged = (snmpVersion === "3") !== (before["snmpVersion"] === "3");
   return isChanged
     ? { ...record, ...Object.fromEntries(other.map((name) => [name, null])) }

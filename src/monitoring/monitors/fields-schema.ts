@@ -25,7 +25,7 @@ import {
 } from "../../core/fields.ts";
 import { assertionsSchema } from "./assertions-schema.ts";
 import { connectionFields } from "./connection-schema.ts";
-import { jsonNumber } from "./numbers-schema.ts";
+import { createJsonNumber } from "./numbers-schema.ts";
 import {
   Body,
   BodyType,
@@ -36,7 +36,7 @@ import {
   oauth2Fields,
   Save,
   Steps,
-  wellFormedText,
+  createWellFormedText,
 } from "./request-schema.ts";
 
 export const certificateExpiryDays = integer(1, 3650)
@@ -80,7 +80,7 @@ export const http = {
       "The client credentials grant of OAuth 2.0: its access token is sent as a bearer token, cached until shortly before it expires, and fetched again when the target returns 401.",
   }),
   ...conditionFields,
-  number: jsonNumber("at the JSON path in the last response, or its whole body"),
+  number: createJsonNumber("at the JSON path in the last response, or its whole body"),
   save: Save.default([]),
   variables: Variables.default({}).meta({
     description: "Secret values that replace `{{name}}` in URL, headers and body.",
@@ -96,23 +96,26 @@ export const http = {
   ...connectionFields,
 };
 
-export const toUrl = { url: isSameOrigin, verifyTls: createStrengthCheck(false, true) };
+export const urlDestination = { url: isSameOrigin, verifyTls: createStrengthCheck(false, true) };
 /** Destination of HTTP secrets. Steps are included, because they can send values that a secret gave access to. */
-const toHttp = {
-  ...toUrl,
+const httpDestination = {
+  ...urlDestination,
   connectTo: isSameHost,
   proxyUrl: isSameOrigin,
   steps: hasNoOtherOrigins,
 };
 
 export const httpSecrets = {
-  bearerToken: toHttp,
-  "basicAuth.password": toHttp,
-  "headers.*": toHttp,
-  "variables.*": toHttp,
+  bearerToken: httpDestination,
+  "basicAuth.password": httpDestination,
+  "headers.*": httpDestination,
+  "variables.*": httpDestination,
   // The secret is sent to `tokenUrl`, and the access token to `url`.
-  "oauth2.clientSecret": { ...toHttp, oauth2: createFieldsCheck({ tokenUrl: isSameOrigin }) },
-  clientKey: toHttp,
+  "oauth2.clientSecret": {
+    ...httpDestination,
+    oauth2: createFieldsCheck({ tokenUrl: isSameOrigin }),
+  },
+  clientKey: httpDestination,
   proxyPassword: { proxyUrl: isSameOrigin },
 };
 export const httpShown = {
@@ -138,14 +141,14 @@ export const password = nullable(secret());
 const sqlQuery = line(4096)
   .default("SELECT 1")
   .meta({ description: "Its rows are judged as JSON." });
-const ofRows = assertionsSchema("json", "latency", "certificateDays").default([]);
+const rowAssertions = assertionsSchema("json", "latency", "certificateDays").default([]);
 export const sql = {
   username: userName,
   password,
   database: nullable(line(255)),
   query: sqlQuery,
-  assertions: ofRows,
-  number: jsonNumber("at the JSON path in the rows, or the first column of the first row"),
+  assertions: rowAssertions,
+  number: createJsonNumber("at the JSON path in the rows, or the first column of the first row"),
 };
 export const sqlWords =
   "the server answers the `query`, and all `assertions` about its rows hold, for example that `$[0].count` is less than 100. Up to 1 MiB of rows is read. Assertions about rows allow 20,000 values and 64 KiB of JSON.";
@@ -153,16 +156,16 @@ export const sqlWords =
 const mailTls = ["none", "starttls", "tls"] as const;
 type MailTls = (typeof mailTls)[number];
 
-export const toHost = { host: isSameHost, port: isSameValue };
-export const toSecuredHost = {
-  ...toHost,
+export const hostDestination = { host: isSameHost, port: isSameValue };
+export const securedHostDestination = {
+  ...hostDestination,
   tls: createStrengthCheck(false, true),
   serverName: isSameValue,
   verifyTls: createStrengthCheck(false, true),
 };
 
 /** Shared fields of mail monitors, with the default port and TLS mode of the protocol. */
-export const mailFields = (port: number, tls: MailTls) => ({
+export const createMailFields = (port: number, tls: MailTls) => ({
   host: Host,
   port: Port.default(port),
   username,
@@ -173,7 +176,9 @@ export const mailFields = (port: number, tls: MailTls) => ({
       "`starttls` begins in the clear and must become encrypted, `tls` is from the start.",
   }),
 });
-export const mailSecrets = { password: { ...toSecuredHost, tls: createStrengthCheck(...mailTls) } };
+export const mailSecrets = {
+  password: { ...securedHostDestination, tls: createStrengthCheck(...mailTls) },
+};
 export const signsIn = "after signing in if you set a `username`";
 
 /** Fingerprint of an SSH host key, as `ssh-keygen -lf` prints it. */
@@ -234,7 +239,7 @@ export const Program = line(255)
   .meta({ example: "backup-age.sh" });
 
 export const ProgramArguments = z
-  .array(wellFormedText(1000).refine((text) => !text.includes("\0"), "must not contain NUL"))
+  .array(createWellFormedText(1000).refine((text) => !text.includes("\0"), "must not contain NUL"))
   .max(50);
 
 /** Name of a systemd unit. */

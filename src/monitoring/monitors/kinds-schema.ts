@@ -23,15 +23,15 @@ import { pemSchema } from "../../core/security/pem.ts";
 import { dropIdleLogin } from "./connection-schema.ts";
 import { dropOtherVersion } from "./credential-rules.ts";
 import { assertionsSchema } from "./assertions-schema.ts";
-import { detailNumber, jsonNumber, textNumber } from "./numbers-schema.ts";
-import { ExpectedStatus, wellFormedText } from "./request-schema.ts";
+import { createDetailNumber, createJsonNumber, createTextNumber } from "./numbers-schema.ts";
+import { ExpectedStatus, createWellFormedText } from "./request-schema.ts";
 import {
   certificateExpiryDays,
   Resolver,
   http,
   httpSecrets,
   httpShown,
-  toUrl,
+  urlDestination,
   verifyTls,
   secured,
   userName,
@@ -39,9 +39,9 @@ import {
   password,
   sql,
   sqlWords,
-  toHost,
-  toSecuredHost,
-  mailFields,
+  hostDestination,
+  securedHostDestination,
+  createMailFields,
   mailSecrets,
   signsIn,
   Container,
@@ -102,8 +102,8 @@ export const monitorKinds = {
     fields: {
       host: Host,
       port: Port,
-      send: nullable(wellFormedText(4096)),
-      expect: nullable(wellFormedText(4096)),
+      send: nullable(createWellFormedText(4096)),
+      expect: nullable(createWellFormedText(4096)),
     },
   }),
   ping: defineMonitorKind({
@@ -113,7 +113,7 @@ export const monitorKinds = {
     fields: {
       host: Host,
       packets: integer(1, 10).default(1),
-      number: detailNumber("lossPercent", "slowestMs"),
+      number: createDetailNumber("lossPercent", "slowestMs"),
     },
   }),
   dns: defineMonitorKind({
@@ -175,19 +175,19 @@ export const monitorKinds = {
   smtp: defineMonitorKind({
     name: "SMTP",
     upWhen: `the mail server greets and answers \`EHLO\` or \`HELO\`, ${signsIn}. It sends no mail.`,
-    fields: mailFields(25, "starttls"),
+    fields: createMailFields(25, "starttls"),
     secrets: mailSecrets,
   }),
   imap: defineMonitorKind({
     name: "IMAP",
     upWhen: `the mail server greets and lists its capabilities, ${signsIn}.`,
-    fields: mailFields(993, "tls"),
+    fields: createMailFields(993, "tls"),
     secrets: mailSecrets,
   }),
   pop3: defineMonitorKind({
     name: "POP3",
     upWhen: `the mail server greets, ${signsIn}. That locks the mailbox for a moment.`,
-    fields: mailFields(995, "tls"),
+    fields: createMailFields(995, "tls"),
     secrets: mailSecrets,
   }),
   ssh: defineMonitorKind({
@@ -220,29 +220,29 @@ export const monitorKinds = {
           "Whether to wait for a message that is published after the subscription. A broker returns a retained message even if its publisher is gone.",
       }),
       assertions: assertionsSchema("body", "json").default([]),
-      number: jsonNumber("at the JSON path in the message, or the whole message"),
+      number: createJsonNumber("at the JSON path in the message, or the whole message"),
       ...secured,
     },
-    secrets: { password: toSecuredHost },
+    secrets: { password: securedHostDestination },
   }),
   redis: defineMonitorKind({
     name: "Redis",
     upWhen:
       "the server responds to `PING`, after signing in if you set a `username` or a `password`.",
     fields: { host: Host, port: Port.default(6379), username, password, ...secured },
-    secrets: { password: toSecuredHost },
+    secrets: { password: securedHostDestination },
   }),
   postgres: defineMonitorKind({
     name: "PostgreSQL",
     upWhen: sqlWords,
     fields: { host: Host, port: Port.default(5432), ...sql, ...secured },
-    secrets: { password: toSecuredHost },
+    secrets: { password: securedHostDestination },
   }),
   mysql: defineMonitorKind({
     name: "MySQL, MariaDB",
     upWhen: `${sqlWords} For MariaDB too.`,
     fields: { host: Host, port: Port.default(3306), ...sql, ...secured },
-    secrets: { password: toSecuredHost },
+    secrets: { password: securedHostDestination },
   }),
   mongodb: defineMonitorKind({
     name: "MongoDB",
@@ -256,7 +256,7 @@ export const monitorKinds = {
       authDatabase: line(63).default("admin"),
       ...secured,
     },
-    secrets: { password: toSecuredHost },
+    secrets: { password: securedHostDestination },
   }),
   mssql: defineMonitorKind({
     name: "SQL Server",
@@ -280,7 +280,7 @@ export const monitorKinds = {
     },
     secrets: {
       password: {
-        ...toSecuredHost,
+        ...securedHostDestination,
         mechanism: createStrengthCheck("plain", "scram-sha-256", "scram-sha-512"),
       },
     },
@@ -297,17 +297,17 @@ export const monitorKinds = {
       virtualHost: amqpName.default("/"),
       queue: nullable(amqpName),
       maxMessages: nullable(integer(0, 1_000_000_000)),
-      number: detailNumber("messages", "consumers"),
+      number: createDetailNumber("messages", "consumers"),
       ...secured,
     },
-    secrets: { password: toSecuredHost },
+    secrets: { password: securedHostDestination },
   }),
   ldap: defineMonitorKind({
     name: "LDAP",
     upWhen:
       "the directory accepts the bind, which is anonymous without a `username`. If you set a `baseDn`, this entry must exist.",
     fields: {
-      ...mailFields(389, "starttls"),
+      ...createMailFields(389, "starttls"),
       username: nullable(line(1000)).meta({
         description:
           "DN of the user, such as `cn=probe,dc=team,dc=example`. Active Directory accepts `probe@team.example`, too.",
@@ -345,12 +345,12 @@ export const monitorKinds = {
     fields: {
       url: WebSocketUrl,
       headers: Headers.default({}),
-      send: nullable(wellFormedText(4096)),
-      expect: nullable(wellFormedText(4096)),
+      send: nullable(createWellFormedText(4096)),
+      expect: nullable(createWellFormedText(4096)),
       verifyTls,
       certificateExpiryDays,
     },
-    secrets: { "headers.*": toUrl },
+    secrets: { "headers.*": urlDestination },
   }),
   grpc: defineMonitorKind({
     name: "gRPC",
@@ -376,7 +376,7 @@ export const monitorKinds = {
       }),
       clientKey: nullable(pemSchema("PRIVATE KEY").meta({ writeOnly: true })),
     },
-    secrets: { clientKey: toSecuredHost },
+    secrets: { clientKey: securedHostDestination },
     shown: { clientCertificate: z.string().nullable() },
   }),
   snmp: defineMonitorKind({
@@ -395,12 +395,12 @@ export const monitorKinds = {
       privPassword: nullable(secret(255)),
       oid: Oid.default("1.3.6.1.2.1.1.3.0"),
       assertions: assertionsSchema("body", "latency").default([]),
-      number: textNumber("the value of the object"),
+      number: createTextNumber("the value of the object"),
     },
     secrets: {
-      community: toHost,
-      authPassword: toHost,
-      privPassword: toHost,
+      community: hostDestination,
+      authPassword: hostDestination,
+      privPassword: hostDestination,
     },
     cleared: dropOtherVersion,
   }),
@@ -414,7 +414,7 @@ export const monitorKinds = {
       username: userName,
       password: secret(128),
     },
-    secrets: { secret: toHost, password: toHost },
+    secrets: { secret: hostDestination, password: hostDestination },
   }),
   ntp: defineMonitorKind({
     name: "NTP",
@@ -425,7 +425,7 @@ export const monitorKinds = {
       port: Port.default(123),
       maxOffsetMs: integer(1, 3_600_000).default(1000),
       maxStratum: nullable(integer(1, 15)),
-      number: detailNumber("offsetMs", "stratum"),
+      number: createDetailNumber("offsetMs", "stratum"),
     },
   }),
   domain: defineMonitorKind({
@@ -448,7 +448,7 @@ export const monitorKinds = {
       protocol: z.enum(["source", "minecraft"]).default("source"),
       host: Host,
       port: Port,
-      number: detailNumber("players"),
+      number: createDetailNumber("players"),
     },
   }),
   command: defineMonitorKind({
@@ -458,7 +458,7 @@ export const monitorKinds = {
     fields: {
       command: Program,
       arguments: ProgramArguments.default([]),
-      number: textNumber("the first line of its output"),
+      number: createTextNumber("the first line of its output"),
     },
   }),
   systemd: defineMonitorKind({
@@ -534,7 +534,7 @@ export const monitorKinds = {
       password,
       verifyTls,
     },
-    secrets: { password: { ...toUrl, steps: isSameList } },
+    secrets: { password: { ...urlDestination, steps: isSameList } },
     shown: { screenshotAt },
   }),
 };

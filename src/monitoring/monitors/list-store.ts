@@ -17,7 +17,7 @@ import {
   type Reading,
   selectMonitors,
   type StoredMonitor,
-  withStates,
+  monitorsWithStates,
 } from "./store.ts";
 
 /** SQL condition of each filter. `m` is the monitor, `s` its state. */
@@ -104,7 +104,7 @@ async function listFilteredPage(reading: Searching, matching: Condition, query: 
     parameters: [organizationId, ...limit.parameters],
     cost: 0,
   };
-  const source = { store, from: withStates, id: "m.id", where };
+  const source = { store, from: monitorsWithStates, id: "m.id", where };
   const portions = findMatchingIds(source, matching, signal);
   const { ids, total } = await collectPage(portions, computeOffset(query), query.per_page);
   const parameters = [organizationId, JSON.stringify(ids)];

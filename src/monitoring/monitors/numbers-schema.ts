@@ -51,7 +51,7 @@ const describe = (where: string) => ({
 });
 
 /** The number in a JSON document, or the whole text. */
-export const jsonNumber = (where: string) =>
+export const createJsonNumber = (where: string) =>
   nullable(
     z
       .strictObject({ ...naming, path: nullable(JsonPath), ...limits })
@@ -60,7 +60,7 @@ export const jsonNumber = (where: string) =>
   );
 
 /** The number that is the whole text of the result. */
-export const textNumber = (where: string) =>
+export const createTextNumber = (where: string) =>
   nullable(
     z
       .strictObject({ ...naming, ...limits })
@@ -69,7 +69,7 @@ export const textNumber = (where: string) =>
   );
 
 /** One of the details of the result. */
-export const detailNumber = <const N extends string>(...names: readonly [N, ...N[]]) =>
+export const createDetailNumber = <const N extends string>(...names: readonly [N, ...N[]]) =>
   nullable(
     z
       .strictObject({

@@ -19,7 +19,7 @@ import {
   listPlaceholderNames,
 } from "../../core/text/placeholders.ts";
 
-export const wellFormedText = (max: number) =>
+export const createWellFormedText = (max: number) =>
   z
     .string()
     .max(max)
@@ -33,12 +33,12 @@ export const BodyType = z.enum(bodyTypes).meta({
     "What is sent: `body` as it is, `body` as JSON, or `form` as application/x-www-form-urlencoded or as multipart/form-data. Each but `text` sets the Content-Type.",
 });
 
-export const Body = wellFormedText(64 * 1024);
+export const Body = createWellFormedText(64 * 1024);
 
 const FormField = z
   .strictObject({
     name: line(255),
-    value: wellFormedText(16 * 1024).default(""),
+    value: createWellFormedText(16 * 1024).default(""),
     fileName: nullable(line(255)).meta({ description: "Sends the value as a file; multipart." }),
     contentType: nullable(
       z
@@ -97,10 +97,10 @@ export const Save = z
       .strictObject({
         name: z.string().regex(placeholderName, placeholderNameIssue),
         source: z.enum(["json", "header", "body"]),
-        path: nullable(wellFormedText(500)).meta({
+        path: nullable(createWellFormedText(500)).meta({
           description: "The path of a value in `json`, or the name of a `header`.",
         }),
-        expression: nullable(wellFormedText(maxExpression)).meta({
+        expression: nullable(createWellFormedText(maxExpression)).meta({
           description:
             "A regular expression in RE2 syntax. Its first group is saved, or the whole match without a group.",
         }),

@@ -51,8 +51,8 @@ export type StoredMonitor = {
   uptime24h: number | null;
 };
 
-export const inGroup = matchReference(monitors, monitors.groupId, monitorGroups);
-export const ofMonitor = matchReference(monitorStates, monitorStates.monitorId, monitors);
+export const groupReference = matchReference(monitors, monitors.groupId, monitorGroups);
+export const monitorReference = matchReference(monitorStates, monitorStates.monitorId, monitors);
 
 /** SQL for the current status. A pause of the monitor or its group hides the last result. */
 export const currentStatus = sql<string>`case when ${monitorStates.paused}
@@ -61,9 +61,9 @@ export const currentStatus = sql<string>`case when ${monitorStates.paused}
 // The SQL text is built once. A query builder and its row mapping would take longer than the query.
 const monitorColumns = prepareColumns(monitors, "m");
 const stateColumns = prepareColumns(monitorStates, "s");
-export const withStates = `monitors m
+export const monitorsWithStates = `monitors m
   join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id`;
-const joinedText = `from ${withStates}`;
+const joinedText = `from ${monitorsWithStates}`;
 const channelsText = `(
     select json_group_array(c.channel_id order by c.position, c.channel_id) from monitor_channels c
       where c.organization_id = m.organization_id and c.monitor_id = m.id) as alertChannelIds, (

@@ -20,7 +20,7 @@ export function codeOf(status: HeartbeatStatus): number {
   return HeartbeatStatus.options.indexOf(status);
 }
 
-export function statusOfCode(code: number): HeartbeatStatus {
+export function getStatus(code: number): HeartbeatStatus {
   const status = HeartbeatStatus.options[code];
   if (status === undefined) throw new Error(`There is no heartbeat status ${code}.`);
   return status;
@@ -30,13 +30,13 @@ type HeartbeatFound = { status: HeartbeatStatus; seconds: number; latencyMs: num
 
 /** Returns the sums of a single heartbeat, for adding to its hour and day. */
 export function buildSums({ status, seconds, latencyMs }: HeartbeatFound): Sums {
-  const secondsIfStatus = (wanted: HeartbeatStatus) => (status === wanted ? seconds : 0);
+  const countSecondsIf = (wanted: HeartbeatStatus) => (status === wanted ? seconds : 0);
   return {
-    upSeconds: secondsIfStatus("up"),
-    degradedSeconds: secondsIfStatus("degraded"),
-    downSeconds: secondsIfStatus("down"),
-    unknownSeconds: secondsIfStatus("unknown"),
-    maintenanceSeconds: secondsIfStatus("maintenance"),
+    upSeconds: countSecondsIf("up"),
+    degradedSeconds: countSecondsIf("degraded"),
+    downSeconds: countSecondsIf("down"),
+    unknownSeconds: countSecondsIf("unknown"),
+    maintenanceSeconds: countSecondsIf("maintenance"),
     latencyCount: latencyMs === null ? 0 : 1,
     latencySum: latencyMs ?? 0,
     latencyMin: latencyMs,
@@ -45,9 +45,9 @@ export function buildSums({ status, seconds, latencyMs }: HeartbeatFound): Sums 
   };
 }
 
-const minKnown = (one: number | null, other: number | null) =>
+const pickMin = (one: number | null, other: number | null) =>
   one === null || other === null ? (one ?? other) : Math.min(one, other);
-const maxKnown = (one: number | null, other: number | null) =>
+const pickMax = (one: number | null, other: number | null) =>
   one === null || other === null ? (one ?? other) : Math.max(one, other);
 
 /** Adds up the sums of several periods. */
@@ -62,11 +62,8 @@ export function addSums(all: readonly Sums[]): Sums & { latencyCounts: LatencyCo
     maintenanceSeconds: sumField("maintenanceSeconds"),
     latencyCount: sumField("latencyCount"),
     latencySum: sumField("latencySum"),
-    latencyMin: all.reduce<number | null>((lowest, one) => minKnown(lowest, one.latencyMin), null),
-    latencyMax: all.reduce<number | null>(
-      (highest, one) => maxKnown(highest, one.latencyMax),
-      null,
-    ),
+    latencyMin: all.reduce<number | null>((lowest, one) => pickMin(lowest, one.latencyMin), null),
+    latencyMax: all.reduce<number | null>((highest, one) => pickMax(highest, one.latencyMax), null),
     latencyCounts: addCounts(all.map(({ latencyCounts }) => latencyCounts)),
   };
 }

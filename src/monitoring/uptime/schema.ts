@@ -3,7 +3,7 @@ import { heartbeatStatuses } from "../../core/statuses.ts";
 import { z } from "zod";
 import { dayMs } from "../../core/time/clock.ts";
 import { instant, Timestamp } from "../../core/fields.ts";
-import { cappedCount } from "../../core/paging.ts";
+import { createCountField } from "../../core/paging.ts";
 
 export const HeartbeatStatus = z.enum(heartbeatStatuses).meta({
   id: "HeartbeatStatus",
@@ -50,7 +50,7 @@ const isInOrder = ({ from, to }: { from?: number | undefined; to?: number | unde
 const notInOrder = { path: ["from"], message: "must be before to" };
 
 export const HeartbeatQuery = z
-  .strictObject({ ...span, limit: cappedCount(1000, 100, "Entries") })
+  .strictObject({ ...span, limit: createCountField(1000, 100, "Entries") })
   .refine(isInOrder, notInOrder);
 export type HeartbeatQuery = z.infer<typeof HeartbeatQuery>;
 
@@ -62,7 +62,7 @@ export const ScreenshotQuery = z.strictObject({
 });
 
 export const LatencyQuery = z
-  .strictObject({ ...span, points: cappedCount(1000, 100, "Points") })
+  .strictObject({ ...span, points: createCountField(1000, 100, "Points") })
   .refine(isInOrder, notInOrder);
 export type LatencyQuery = z.infer<typeof LatencyQuery>;
 

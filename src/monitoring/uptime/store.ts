@@ -24,7 +24,7 @@ import {
   listLastPeriods,
   computeRatio,
   type Seconds,
-  statusOfCode,
+  getStatus,
   type Sums,
 } from "./rules.ts";
 import type { Heartbeat, HeartbeatQuery, HeartbeatStatus } from "./schema.ts";
@@ -217,7 +217,7 @@ export async function listHeartbeats(
   );
   return rows.map(({ at, status, latencyMs, seconds, message, number }) => ({
     at: new Date(at).toISOString(),
-    status: statusOfCode(status),
+    status: getStatus(status),
     latencyMs,
     message,
     period: seconds,
@@ -240,7 +240,7 @@ export async function listResultsToReplay(
   const rows = await store.query<Row>(replayText, [monitorKey, from, limit]);
   return rows.map(({ at, status, latencyMs, isSlow }) => ({
     at,
-    status: statusOfCode(status),
+    status: getStatus(status),
     latencyMs,
     isSlow: isSlow === 1,
   }));

@@ -75,7 +75,9 @@ type Daily = { time: string; timeZone: string };
 /** Returns the latest instant up to `now` at which the local time of the zone was `time`. */
 export function findLastMoment({ time, timeZone }: Daily, now: number): number {
   const today = toLocal(now, timeZone);
-  const moments = [0, 1, 2].map((days) => momentOnDay({ time, timeZone }, today - days * dayMs));
+  const moments = [0, 1, 2].map((days) =>
+    findMomentOnDay({ time, timeZone }, today - days * dayMs),
+  );
   return moments.find((moment) => moment <= now) ?? now;
 }
 
@@ -83,12 +85,12 @@ export function findLastMoment({ time, timeZone }: Daily, now: number): number {
 export function findNextMoment({ time, timeZone }: Daily, now: number): number {
   const today = toLocal(now, timeZone);
   const moments = [-1, 0, 1, 2].map((days) =>
-    momentOnDay({ time, timeZone }, today + days * dayMs),
+    findMomentOnDay({ time, timeZone }, today + days * dayMs),
   );
   return moments.find((moment) => moment > now) ?? now + dayMs;
 }
 
-function momentOnDay({ time, timeZone }: Daily, local: number): number {
+function findMomentOnDay({ time, timeZone }: Daily, local: number): number {
   const [hours = 0, minutes = 0] = time.split(":").map(Number);
   const midnight = Math.floor(local / dayMs) * dayMs;
   return toInstant(midnight + (hours * 60 + minutes) * 60_000, timeZone);

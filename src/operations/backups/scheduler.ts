@@ -140,13 +140,13 @@ export class ScheduledBackups implements Collector {
     let isMade = false;
     try {
       const destination = this.#createDestination(plan);
-      const lastBytes = await withTimeout(destination.put(name));
+      const lastBytes = await runWithTimeout(destination.put(name));
       const lastSuccessAt = formatTimestamp(clock());
       const success = { triedFor, lastSuccessAt, lastFile: name, lastBytes };
       await store.atomic([recordOutcome(store, success)]);
       isMade = true;
-      for (const old of listOutdated(await withTimeout(destination.names()), plan))
-        await withTimeout(destination.remove(old));
+      for (const old of listOutdated(await runWithTimeout(destination.names()), plan))
+        await runWithTimeout(destination.remove(old));
       const over = { retryAt: null, failingSince: null, lastError: null };
       await store.atomic([
         recordOutcome(store, over),
@@ -202,7 +202,7 @@ export class ScheduledBackups implements Collector {
   }
 }
 
-async function withTimeout<T>(work: Promise<T>): Promise<T> {
+async function runWithTimeout<T>(work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error("It took too long.")), timeoutMs);
   try {

@@ -114,7 +114,7 @@ const guardDeleted = ({ organizationId }: Scope, { id }: DeletedRow): Prepared =
   );
 
 /** Nouns whose names identify them in lists and in a configuration. */
-const isNamed: ReadonlySet<DeletableNoun> = new Set([
+const namedNouns: ReadonlySet<DeletableNoun> = new Set([
   "monitor",
   "group",
   "alert-channel",
@@ -138,7 +138,7 @@ async function buildCollisionGuards(
   }
   return [
     ...(row.noun === "monitor" ? [await guardFreePushToken(scope, id)] : []),
-    ...(isNamed.has(row.noun) && given.name === undefined
+    ...(namedNouns.has(row.noun) && given.name === undefined
       ? [guardFreeName(organizationId, row)]
       : []),
   ];

@@ -12,10 +12,10 @@ import {
 import { dirname, join } from "node:path";
 import { type Clock, dayMs, formatUtcMinute, formatTimestamp } from "../../core/time/clock.ts";
 import {
-  okFinding,
+  createOkFinding,
   type Finding,
   problemFinding,
-  skippedFinding,
+  createSkippedFinding,
   warningFinding,
 } from "../../core/finding.ts";
 import type { Vault } from "../../core/security/secrets.ts";
@@ -69,7 +69,7 @@ export async function examineSchedule({
     const next = `the next is due at ${formatTimestamp(findNextMoment(plan, now))}`;
     const message =
       lastSuccessAt === null ? `scheduled, ${next}` : `the last was made ${age} ago, ${next}`;
-    return [okFinding(subject, message)];
+    return [createOkFinding(subject, message)];
   }
   const found = problemFinding(
     subject,
@@ -103,11 +103,11 @@ export async function examineBackups({
     return [...scheduled, ...examineTarget(plan.folder ?? "", path, await readDataBytes(store))];
   }
   if (existsSync(join(path, ".signalbox.db-litestream")))
-    return [okFinding(subject, "litestream copies the database")];
+    return [createOkFinding(subject, "litestream copies the database")];
   const message = "no schedule, and no backup that is known of";
   // A missing backup is no warning on the first day.
   if (now - (await findFirstCreation(store, now)) < dayMs)
-    return [skippedFinding(subject, message, turnOn)];
+    return [createSkippedFinding(subject, message, turnOn)];
   return [warningFinding(subject, message, turnOn)];
 }
 
@@ -141,7 +141,7 @@ function examineTarget(folder: string, path: string, needed: number): Finding[] 
     ];
   const isSame = statSync(existingFolder).dev === statSync(path).dev;
   return [
-    okFinding(
+    createOkFinding(
       where,
       isSame ? `${folder}, on the same disk as the data: copy them elsewhere, too` : folder,
     ),
@@ -174,7 +174,7 @@ function examineFolder(folder: string, now: number): Finding {
   if (times.length === 0) return problemFinding(subject, `${folder} holds no backup`, naming);
   const message = `the last in ${folder} is ${describeAge(now, Math.max(...times))} old`;
   return now - Math.max(...times) <= maxAgeMs
-    ? okFinding(subject, message)
+    ? createOkFinding(subject, message)
     : problemFinding(subject, message, "See what writes them: cron, a timer, `journalctl`.");
 }
 
@@ -218,7 +218,7 @@ export async function examineBucket({
           "See who removes it: a lifecycle rule of the bucket, or a person.",
         ),
       ];
-    return [okFinding(where, `${name} responds, backups in it: ${backups.length}`)];
+    return [createOkFinding(where, `${name} responds, backups in it: ${backups.length}`)];
   } catch (error) {
     return [
       problemFinding(

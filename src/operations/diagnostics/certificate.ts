@@ -1,5 +1,5 @@
 import { dayMs, formatUtcMinute } from "../../core/time/clock.ts";
-import { okFinding, problemFinding, warningFinding } from "../../core/finding.ts";
+import { createOkFinding, problemFinding, warningFinding } from "../../core/finding.ts";
 import type { Diagnosis } from "./diagnostic.ts";
 
 /** Days before expiry at which a problem is reported, each once and with its severity. 0 is the expiry. */
@@ -19,7 +19,7 @@ export function examineCertificate(expiresAt: number | null, now: number): Diagn
   const subject = "TLS certificate";
   const days = Math.floor((expiresAt - now) / dayMs);
   const stage = stages.findLast(([before]) => expiresAt - now < before * dayMs);
-  if (stage === undefined) return [okFinding(subject, `it expires in ${days} days`)];
+  if (stage === undefined) return [createOkFinding(subject, `it expires in ${days} days`)];
   const advice = "Renew it, then `systemctl reload signalbox` (SIGHUP) reads the files again.";
   const [before, severity] = stage;
   const finding =

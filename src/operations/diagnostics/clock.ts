@@ -4,13 +4,13 @@ import { lookup } from "node:dns/promises";
 import { isIPv6 } from "node:net";
 import { join } from "node:path";
 import {
-  okFinding,
+  createOkFinding,
   type Finding,
   problemFinding,
-  skippedFinding,
+  createSkippedFinding,
   warningFinding,
 } from "../../core/finding.ts";
-import { exchange, withTimeout } from "../../core/outgoing/http/exchange.ts";
+import { exchange, runWithTimeout } from "../../core/outgoing/http/exchange.ts";
 import { queryTime } from "../../core/outgoing/ntp.ts";
 import { parseHttpDate } from "../../core/outgoing/http/retry-after.ts";
 import type { TargetGuard } from "../../core/security/target-guard.ts";
@@ -50,7 +50,7 @@ export async function examineClock(sources: Sources): Promise<Finding[]> {
     ));
   if (found !== null) return [judgeOffset(found)];
   return [
-    skippedFinding(
+    createSkippedFinding(
       "clock",
       servers.length + origins.length === 0
         ? "no time server is configured on this system"
@@ -74,7 +74,7 @@ type Offset = {
 function judgeOffset({ name, offsetMs, precisionMs }: Offset): Finding {
   const amount = Math.abs(offsetMs);
   if (amount <= slightMs + precisionMs)
-    return okFinding("clock", `it agrees with ${name} (${(amount / 1000).toFixed(1)} s)`);
+    return createOkFinding("clock", `it agrees with ${name} (${(amount / 1000).toFixed(1)} s)`);
   const side = offsetMs > 0 ? "behind" : "ahead of";
   return (amount > severeMs ? problemFinding : warningFinding)(
     "clock",
@@ -90,7 +90,7 @@ async function measureOffsetByNtp(
   timeoutMs: number,
 ): Promise<Offset> {
   const { hostname, port } = new URL(`ntp://${name}`);
-  const { isSynchronized, stratum, offsetMs } = await withTimeout(
+  const { isSynchronized, stratum, offsetMs } = await runWithTimeout(
     { targets, timeoutMs, cancelled: new AbortController().signal },
     async (context) => {
       const found = await lookup(hostname.replace(/^\[|\]$/g, ""), { all: true });

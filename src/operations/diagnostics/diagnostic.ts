@@ -1,5 +1,5 @@
 /** Defines diagnostics, and runs a list of them within a time budget. */
-import { type Finding, problemFinding, skippedFinding } from "../../core/finding.ts";
+import { type Finding, problemFinding, createSkippedFinding } from "../../core/finding.ts";
 import type { Problem } from "../../core/problems.ts";
 import { runAsOwnerAdvice } from "../../database/examine.ts";
 
@@ -53,7 +53,7 @@ export async function runDiagnostics<Context>(
       const findings =
         performance.now() < deadline
           ? await collectFindings(diagnostic, context)
-          : [skippedFinding(diagnostic.id, "not examined: the others took too long")];
+          : [createSkippedFinding(diagnostic.id, "not examined: the others took too long")];
       results[index] = findings.map(({ verdict, subject, message, advice }) => ({
         area: diagnostic.area,
         verdict,

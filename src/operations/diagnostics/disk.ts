@@ -2,7 +2,12 @@
 import { existsSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { type Clock, dayMs, formatTimestamp, hourMs } from "../../core/time/clock.ts";
-import { okFinding, type Finding, problemFinding, warningFinding } from "../../core/finding.ts";
+import {
+  createOkFinding,
+  type Finding,
+  problemFinding,
+  warningFinding,
+} from "../../core/finding.ts";
 import { formatBytes } from "../../core/text/formatting.ts";
 import { getDataFiles } from "../../database/file/data-files.ts";
 import type { Store } from "../../database/store.ts";
@@ -43,7 +48,7 @@ export function examineDiskSpace({ free, total }: Disk, isOpen: boolean): Diagno
   const subject = "disk space";
   const message = `${formatBytes(free)} of ${formatBytes(total)} are free`;
   const threshold = Math.max(minFreeBytes, total * minFreeShare) * (isOpen ? margin : 1);
-  if (free >= threshold) return okFinding(subject, message);
+  if (free >= threshold) return createOkFinding(subject, message);
   return {
     ...problemFinding(subject, message, roomAdvice),
     problem: {
@@ -88,17 +93,18 @@ export async function examineDatabaseSize({
 function examineGrowth(free: number, growing: readonly Growing[]): Finding {
   const days = computeDaysUntilFull(free, growing);
   const a = `it grows by ${formatBytes(sumBytesPerDay(growing))} a day`;
-  if (days > 10 * 365) return okFinding("growth", `${a}, and the disk is enough for ten years`);
+  if (days > 10 * 365)
+    return createOkFinding("growth", `${a}, and the disk is enough for ten years`);
   const message = `${a}: the disk is full in ${Math.floor(days)} days`;
   return days < soonDays
     ? warningFinding("growth", message, `${roomAdvice} \`serve --keep-results DAYS\` keeps less.`)
-    : okFinding("growth", message);
+    : createOkFinding("growth", message);
 }
 
 function examineRoomForCopies(free: number, size: number): Finding {
   const needed = Math.ceil(size * upgradeShare);
   if (free >= needed)
-    return okFinding("room for copies", "there is, for an upgrade and for a backup");
+    return createOkFinding("room for copies", "there is, for an upgrade and for a backup");
   return warningFinding(
     "room for copies",
     `an upgrade stores a copy of the old data if ${formatBytes(needed)} are free, but there is less`,
@@ -113,7 +119,7 @@ async function examineSize(store: Store, size: number): Promise<Finding> {
   );
   const unused = row?.bytes ?? 0;
   const more = unused < 1_000_000 ? "" : ` (\`signalbox compact\` gives it back)`;
-  return okFinding(
+  return createOkFinding(
     "size",
     `${formatBytes(size)}, of which ${formatBytes(unused)} are room for new rows${more}`,
   );
@@ -122,7 +128,7 @@ async function examineSize(store: Store, size: number): Promise<Finding> {
 function examineLog(file: string): Finding {
   const bytes = existsSync(file) ? statSync(file).size : 0;
   if (bytes <= longLogBytes)
-    return okFinding("log", `the database's log has ${formatBytes(bytes)}`);
+    return createOkFinding("log", `the database's log has ${formatBytes(bytes)}`);
   return warningFinding(
     "log",
     `the database's log has ${formatBytes(bytes)}: a program holds a read transaction open`,

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { existsSync } from "node:fs";
 import { createSharing } from "../../accounts/organizations/service.ts";
 import type { Clock } from "../../core/time/clock.ts";
-import { type Finding, skippedFinding } from "../../core/finding.ts";
+import { type Finding, createSkippedFinding } from "../../core/finding.ts";
 import { createTargetGuard } from "../../core/security/target-guard.ts";
 import { resolveCluster, type DataLocation } from "../../database/data.ts";
 import { type Data, openToRead } from "../../database/file/data-directory.ts";
@@ -74,7 +74,7 @@ export async function examineAppliance(
   if (data === null)
     report.push({
       area: "Alert channels",
-      ...skippedFinding("all of them", "not examined: the data can't be read as it is"),
+      ...createSkippedFinding("all of them", "not examined: the data can't be read as it is"),
     });
   else {
     const dataContext = await createContext(data, context, settings, options);
@@ -93,7 +93,10 @@ async function runAllowed<C>(diagnostics: readonly Diagnostic<C>[], context: C, 
   ).difference(new Set(report.map(({ area }) => area)));
   return [
     ...report,
-    ...[...skippedAreas].map((area) => ({ area, ...skippedFinding("--offline", "not examined") })),
+    ...[...skippedAreas].map((area) => ({
+      area,
+      ...createSkippedFinding("--offline", "not examined"),
+    })),
   ];
 }
 
@@ -107,7 +110,10 @@ async function examineData(
 ): Promise<{ findings: Finding[]; data: ReadableData | null }> {
   const isOnCluster = location.database !== undefined;
   if (isOnCluster && offline === true)
-    return { findings: [skippedFinding("--offline", "the cluster is not examined")], data: null };
+    return {
+      findings: [createSkippedFinding("--offline", "the cluster is not examined")],
+      data: null,
+    };
   const cluster = resolveCluster(location);
   if (cluster !== null) return examineCluster(path, cluster, { migrations, clock });
   const findings = examine(path, migrations);

@@ -1,4 +1,4 @@
-import { problemFinding, okFinding, skippedFinding } from "../../core/finding.ts";
+import { problemFinding, createOkFinding, createSkippedFinding } from "../../core/finding.ts";
 import { formatDuration } from "../../core/text/formatting.ts";
 import type { Diagnosis } from "./diagnostic.ts";
 
@@ -40,8 +40,8 @@ export function examineEvents(progress: readonly Progress[]): Diagnosis[] {
     .map(({ name }) => name);
   if (stuck.length === 0)
     return progress.every(({ isAdvancing }) => isAdvancing)
-      ? [okFinding(subject, "all subscribers handle them")]
-      : [skippedFinding(subject, "being handled")];
+      ? [createOkFinding(subject, "all subscribers handle them")]
+      : [createSkippedFinding(subject, "being handled")];
   const message = `What happened more than ${formatDuration(stuckMs / 1000)} ago was not handled by: ${stuck.join(", ")}.`;
   const advice = "See the log; a restart can help.";
   return [

@@ -5,15 +5,15 @@ import { isIP } from "node:net";
 import { join } from "node:path";
 import { type Clock, dayMs } from "../../core/time/clock.ts";
 import {
-  okFinding,
+  createOkFinding,
   type Finding,
   problemFinding,
-  skippedFinding,
+  createSkippedFinding,
   warningFinding,
 } from "../../core/finding.ts";
 import { canReachNameServers } from "../../core/outgoing/addresses.ts";
 import { dial } from "../../core/outgoing/connection.ts";
-import { withTimeout } from "../../core/outgoing/http/exchange.ts";
+import { runWithTimeout } from "../../core/outgoing/http/exchange.ts";
 import { BlockedTarget, findFailureReason, LocalFailure } from "../../core/outgoing/failures.ts";
 import {
   deniedIssue,
@@ -42,15 +42,15 @@ export async function examineHost(
   const isSecure = secureProtocols.has(origin.protocol);
   const port = portOf(origin);
   try {
-    const secured = await withTimeout(createConnectionContext(reaching), async (context) => {
+    const secured = await runWithTimeout(createConnectionContext(reaching), async (context) => {
       context.step = "resolving the name";
       const addresses = await context.addressesOf(host, port);
       if (origin.protocol === "udp:") return "resolved";
       const connection = await dial(addresses, port, context, isSecure ? { name: host } : null);
       return connection.secured;
     });
-    if (secured === "resolved") return okFinding(subject, `its name resolves, ${whose}`);
-    if (secured === null) return okFinding(subject, `takes connections, ${whose}`);
+    if (secured === "resolved") return createOkFinding(subject, `its name resolves, ${whose}`);
+    if (secured === null) return createOkFinding(subject, `takes connections, ${whose}`);
     if (secured.issue !== null)
       return problemFinding(subject, `${secured.issue} It is ${whose}`, adviseOnCertificate(host));
     const end = Date.parse(secured.certificateExpiresAt ?? "");
@@ -58,7 +58,7 @@ export async function examineHost(
     const message = `takes connections, its certificate is valid for ${days} days; ${whose}`;
     return days < renewalDays
       ? warningFinding(subject, message, `The operator of ${host} must renew it before then.`)
-      : okFinding(subject, message);
+      : createOkFinding(subject, message);
   } catch (error) {
     return problemFinding(
       subject,
@@ -135,11 +135,11 @@ function examineNameServers(
 ): Finding {
   const subject = "name servers";
   if (names.length === 0)
-    return skippedFinding(subject, "nothing that is set up has a name to look up");
+    return createSkippedFinding(subject, "nothing that is set up has a name to look up");
   const servers = getServers().join(", ");
-  if (answers) return okFinding(subject, `${servers}: they answer`);
+  if (answers) return createOkFinding(subject, `${servers}: they answer`);
   // All names can be in the hosts file.
-  if (unknown.length === 0) return okFinding(subject, "none responds, and none is needed");
+  if (unknown.length === 0) return createOkFinding(subject, "none responds, and none is needed");
   return problemFinding(
     subject,
     `${servers || "none"}: none responds, and ${formatNames(unknown)} can't be looked up`,
@@ -153,9 +153,9 @@ function examineDefaultRoute(addresses: readonly string[], root: string): Findin
   const subject = "default route";
   const defaultRoutes = readFileSync(file, "utf8").matchAll(/^(\S+)\s+00000000\s/gm);
   const devices = [...defaultRoutes].map(([, device]) => device);
-  if (devices.length > 0) return [okFinding(subject, `by ${devices.join(", ")}`)];
+  if (devices.length > 0) return [createOkFinding(subject, `by ${devices.join(", ")}`)];
   const far = addresses.filter((address) => isIP(address) === 4 && !isPrivate(address));
-  if (far.length === 0) return [okFinding(subject, "there is none, and none is needed")];
+  if (far.length === 0) return [createOkFinding(subject, "there is none, and none is needed")];
   return [
     problemFinding(
       subject,

@@ -1,7 +1,12 @@
 /** Examines the limits, file system, ping command and environment of this machine. */
 import { existsSync, readdirSync, readFileSync, readlinkSync, statfsSync } from "node:fs";
 import { join } from "node:path";
-import { okFinding, type Finding, problemFinding, warningFinding } from "../../core/finding.ts";
+import {
+  createOkFinding,
+  type Finding,
+  problemFinding,
+  warningFinding,
+} from "../../core/finding.ts";
 import { findPingCommand } from "../../core/system/ping-command.ts";
 import { formatBytes, excerptText, pluralize } from "../../core/text/formatting.ts";
 
@@ -20,7 +25,7 @@ function openFiles(checks: number, root: string): Finding[] {
   if (found === undefined) return [];
   const needed = filesBesideChecks + checks;
   const message = `${found} may be open at once, ${needed} are enough for ${pluralize(checks, "monitor")}`;
-  if (Number(found) >= needed) return [okFinding("open files", message)];
+  if (Number(found) >= needed) return [createOkFinding("open files", message)];
   return [
     warningFinding(
       "open files",
@@ -34,7 +39,7 @@ function examineMemory(root: string): Finding[] {
   const limit = readMemoryLimit(root);
   if (limit === null) return [];
   const message = `its control group may use ${formatBytes(limit)}`;
-  if (limit >= memoryBytes) return [okFinding("memory", message)];
+  if (limit >= memoryBytes) return [createOkFinding("memory", message)];
   return [
     warningFinding(
       "memory",
@@ -107,7 +112,7 @@ export function examineFileSystem(path: string, type = statfsSync(path).type): F
         `Mount a volume there: \`-v signalbox:${path}\`.`,
       ),
     ];
-  return [okFinding(subject, `${path} is on a disk of this machine`)];
+  return [createOkFinding(subject, `${path} is on a disk of this machine`)];
 }
 
 /** Examines whether this user can run `ping`, by pinging this machine. */
@@ -125,7 +130,7 @@ export async function examinePing(monitors: number, ping = findPingCommand()): P
     stdio: ["ignore", "ignore", "ignore"],
     timeout: 5_000,
   });
-  if ((await exited) === 0) return [okFinding("ping", "this user may ping")];
+  if ((await exited) === 0) return [createOkFinding("ping", "this user may ping")];
   return [
     problemFinding(
       "ping",
@@ -142,7 +147,7 @@ export function examineEnvironment(
 ): Finding[] {
   return [
     ...ignored.map((name) =>
-      okFinding(
+      createOkFinding(
         "environment",
         `${name} is set and has no effect: every connection is a direct one`,
       ),

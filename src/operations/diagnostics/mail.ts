@@ -2,7 +2,12 @@
 import type { DeliveryContext } from "../../alerting/provider.ts";
 import { tryMailServer } from "../../alerting/providers/email.ts";
 import { dayMs } from "../../core/time/clock.ts";
-import { okFinding, type Finding, problemFinding, warningFinding } from "../../core/finding.ts";
+import {
+  createOkFinding,
+  type Finding,
+  problemFinding,
+  warningFinding,
+} from "../../core/finding.ts";
 import { createAccessTokenCache } from "../../core/outgoing/access-tokens.ts";
 import { capitalize } from "../../core/text/formatting.ts";
 import { exchange } from "../../core/outgoing/http/exchange.ts";
@@ -46,7 +51,8 @@ export async function examineMailServer(
     if (verdict.outcome === "failed")
       return [problemFinding(subject, `${verdict.reason} ${capitalize(whose)}`, settings)];
     const user = smtp.user === null ? "asks for no user" : "accepts the user and the credentials";
-    if (certificateEnds === null) return [okFinding(subject, `${user}, not encrypted; ${whose}`)];
+    if (certificateEnds === null)
+      return [createOkFinding(subject, `${user}, not encrypted; ${whose}`)];
     const days = Math.floor((certificateEnds.getTime() - reaching.clock()) / dayMs);
     const message = `${user}, its certificate is valid for ${days} days; ${whose}`;
     return [
@@ -56,7 +62,7 @@ export async function examineMailServer(
             message,
             `The operator of ${smtp.host} must renew it before then.`,
           )
-        : okFinding(subject, message),
+        : createOkFinding(subject, message),
     ];
   } catch (error) {
     const message = describeFailure(error);

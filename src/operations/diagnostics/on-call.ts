@@ -2,7 +2,7 @@
 import { readReadiness } from "../../alerting/readiness/service.ts";
 import { describeFailedDrill } from "../../alerting/readiness/rules.ts";
 import { listFailedDrills } from "../../alerting/readiness/store.ts";
-import { okFinding, problemFinding } from "../../core/finding.ts";
+import { createOkFinding, problemFinding } from "../../core/finding.ts";
 import type { ProblemName } from "../../core/problems.ts";
 import type { Clock } from "../../core/time/clock.ts";
 import type { Store } from "../../database/store.ts";
@@ -31,7 +31,7 @@ export async function examineOnCall({ store, clock }: Context): Promise<Diagnosi
     );
     diagnoses.push(
       found.length === 0
-        ? okFinding("people on call", `those of ${name} can be reached`)
+        ? createOkFinding("people on call", `those of ${name} can be reached`)
         : createDiagnosis(
             { name: "on-call", subject: "people on call", organizationId, organization: name },
             found.map(({ type, subject, message }) => ({ key: `${subject.id} ${type}`, message })),

@@ -1,5 +1,5 @@
 /** Examines whether the status pages that are published as files reach their place, by organization. */
-import { okFinding, problemFinding } from "../../core/finding.ts";
+import { createOkFinding, problemFinding } from "../../core/finding.ts";
 import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
 import type { Store } from "../../database/store.ts";
 import { formatPlace } from "../../status-pages/publishing/rules.ts";
@@ -28,7 +28,7 @@ export async function examinePublishing({
   const publications = await listFailingPublications(store, before);
   const removals = await listFailingRemovals(store, before);
   if (publications.length + removals.length === 0)
-    return [okFinding("publishing", "no status page fails to be published")];
+    return [createOkFinding("publishing", "no status page fails to be published")];
   const sentences = [
     ...publications.map((one) => ({
       ...one,

@@ -2,13 +2,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Clock } from "../../core/time/clock.ts";
 import {
-  okFinding,
+  createOkFinding,
   type Finding,
   problemFinding,
-  skippedFinding,
+  createSkippedFinding,
   warningFinding,
 } from "../../core/finding.ts";
-import { withTimeout } from "../../core/outgoing/http/exchange.ts";
+import { runWithTimeout } from "../../core/outgoing/http/exchange.ts";
 import { send } from "../../core/outgoing/http/request.ts";
 import { organizationProblems, type ProblemName } from "../../core/problems.ts";
 import { createTargetGuard } from "../../core/security/target-guard.ts";
@@ -50,7 +50,7 @@ function readRunningAddress(path: string): URL | null {
 
 async function examineServer(running: URL): Promise<Finding> {
   if ((await identifySignalbox(running)) === "healthy")
-    return okFinding("server", `it runs and responds at ${running.origin}`);
+    return createOkFinding("server", `it runs and responds at ${running.origin}`);
   return problemFinding(
     "server",
     `it runs, but does not respond at ${running.origin}`,
@@ -64,12 +64,12 @@ async function examinePort(
   subject: string,
   { host, port, running, option }: WantedPort,
 ): Promise<Finding> {
-  if (port === 0) return okFinding(subject, "the system chooses one");
+  if (port === 0) return createOkFinding(subject, "the system chooses one");
   const code = listenErrorCode(host, port);
   if (code === null)
     return running === null
-      ? okFinding(subject, `${port} is free`)
-      : skippedFinding(
+      ? createOkFinding(subject, `${port} is free`)
+      : createSkippedFinding(
           subject,
           `${port} is free: the server that runs has other settings`,
           "Give `doctor` the same options as `serve`, so that it examines the running server.",
@@ -87,7 +87,7 @@ async function examinePort(
       "Change --host.",
     );
   if (running !== null && (await identifySignalbox(replacePort(running, port))) !== null)
-    return okFinding(subject, `${port} is that of the server that runs`);
+    return createOkFinding(subject, `${port} is that of the server that runs`);
   const owner = findListener(port) ?? "another program";
   return (running === null ? problemFinding : warningFinding)(
     subject,
@@ -155,7 +155,7 @@ async function identifySignalbox(origin: URL): Promise<"healthy" | "other" | nul
     verifyTls: false,
   };
   try {
-    const { status, headers } = await withTimeout(
+    const { status, headers } = await runWithTimeout(
       {
         targets: createTargetGuard(() => []),
         timeoutMs: 2_000,

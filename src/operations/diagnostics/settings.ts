@@ -4,7 +4,12 @@ import { existsSync, statSync } from "node:fs";
 import { lookup } from "node:dns/promises";
 import { isIP, isIPv4 } from "node:net";
 import { networkInterfaces } from "node:os";
-import { okFinding, type Finding, problemFinding, warningFinding } from "../../core/finding.ts";
+import {
+  createOkFinding,
+  type Finding,
+  problemFinding,
+  warningFinding,
+} from "../../core/finding.ts";
 import { isLoopback } from "../../core/security/target-guard.ts";
 import type { Store } from "../../database/store.ts";
 import { readTls } from "../../http/listener.ts";
@@ -103,7 +108,7 @@ function examineToken({ metricsTokenFile: file }: Pick<Settings, "metricsTokenFi
   const subject = "metrics token";
   try {
     createMetricsToken(file);
-    return [okFinding(subject, `${file} can be used`)];
+    return [createOkFinding(subject, `${file} can be used`)];
   } catch (error) {
     const advice = "Write one with `openssl rand -hex 32`, for the account of `serve` alone.";
     return [problemFinding(subject, (error as Error).message, advice)];
@@ -155,7 +160,9 @@ function examineTls({ url, ...files }: UrlSettings): Finding[] {
 function examineUrl({ url, tlsCert, trustProxy }: UrlSettings): Finding[] {
   const subject = "--url";
   if (url === undefined)
-    return [okFinding(subject, "not set: links in alerts have the first address of this machine")];
+    return [
+      createOkFinding(subject, "not set: links in alerts have the first address of this machine"),
+    ];
   const isSecure = url.startsWith("https:");
   if (isSecure && tlsCert === undefined && trustProxy.length === 0)
     return [
@@ -173,7 +180,7 @@ function examineUrl({ url, tlsCert, trustProxy }: UrlSettings): Finding[] {
         "Write https://.",
       ),
     ];
-  return [okFinding(subject, url)];
+  return [createOkFinding(subject, url)];
 }
 
 function examineTrust({ trustProxy }: UrlSettings): Finding[] {
@@ -186,7 +193,7 @@ function examineTrust({ trustProxy }: UrlSettings): Finding[] {
   });
   if (wide.length === 0)
     return [
-      okFinding(
+      createOkFinding(
         subject,
         trustProxy.map((one) => (typeof one === "string" ? one : one.join("/"))).join(", "),
       ),
@@ -225,9 +232,9 @@ export async function examineName({
   const others = found
     .map(({ address }) => address)
     .filter((address) => !own.has(address) && !isLoopback(address));
-  if (others.length === 0) return [okFinding(subject, `${host} is this machine`)];
+  if (others.length === 0) return [createOkFinding(subject, `${host} is this machine`)];
   const where = `${host} is ${others.join(", ")}, another machine`;
-  if (trustProxy.length > 0) return [okFinding(subject, `${where}; a proxy is trusted`)];
+  if (trustProxy.length > 0) return [createOkFinding(subject, `${where}; a proxy is trusted`)];
   return [
     warningFinding(
       subject,

@@ -19,7 +19,11 @@ import {
 import type { NumberRule } from "../../monitoring/monitors/numbers-schema.ts";
 import type { MonitorStatus } from "../../core/statuses.ts";
 import { buildStorageFamily } from "./storage.ts";
-import { currentStatus, inGroup, ofMonitor } from "../../monitoring/monitors/store.ts";
+import {
+  currentStatus,
+  groupReference,
+  monitorReference,
+} from "../../monitoring/monitors/store.ts";
 
 export type Caller = {
   store: Store;
@@ -108,8 +112,8 @@ async function readMonitors({ store, organizationId, groupIds }: Caller) {
         createdAt: monitors.createdAt,
       })
       .from(monitors)
-      .innerJoin(monitorStates, ofMonitor)
-      .leftJoin(monitorGroups, inGroup)
+      .innerJoin(monitorStates, monitorReference)
+      .leftJoin(monitorGroups, groupReference)
       .where(
         and(
           eq(monitors.organizationId, organizationId),

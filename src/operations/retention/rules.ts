@@ -20,7 +20,7 @@ export type ClockState = {
  * Returns the state of the clock after the reading `now`. A jump ahead is doubted for three days. A
  * clock that goes back is believed, because retention then removes less.
  */
-export function clockAfter({ believed, seen, doubtedSince }: ClockState, now: number): ClockState {
+export function judgeClock({ believed, seen, doubtedSince }: ClockState, now: number): ClockState {
   if (now - believed <= jumpMs) return { believed: now, seen: now, doubtedSince: null };
   const goesOn = doubtedSince !== null && now >= doubtedSince && now - seen <= jumpMs;
   const since = goesOn ? doubtedSince : now;

@@ -26,7 +26,7 @@ import { sweepSubscribers } from "../../status-pages/subscribers/store.ts";
 import { sweepOrganizations } from "../appliance/store.ts";
 import { sweepAuditLog } from "../audit-log/store.ts";
 import { sweepDeletedRecords } from "../deleted-records/store.ts";
-import { clockAfter, doubtMs, isDue } from "./rules.ts";
+import { judgeClock, doubtMs, isDue } from "./rules.ts";
 import { readMemory, rememberClock } from "./store.ts";
 
 const tickMs = 60_000;
@@ -144,7 +144,7 @@ export class Housekeeping implements Collector {
     { clock: before }: Awaited<ReturnType<typeof readMemory>>,
   ) {
     const { clock, log } = this.#dependencies;
-    const state = clockAfter(before, clock());
+    const state = judgeClock(before, clock());
     await store.atomic(rememberClock(state));
     const { believed, doubtedSince } = state;
     if (doubtedSince !== null && before.doubtedSince !== doubtedSince)

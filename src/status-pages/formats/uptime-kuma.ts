@@ -5,7 +5,7 @@ import { forEachYielding, yieldToEventLoop } from "../../core/time/event-loop.ts
 import type { Store } from "../../database/store.ts";
 import { addSums, computeRatio } from "../../monitoring/uptime/rules.ts";
 import { listSums, computeUptime24h } from "../../monitoring/uptime/store.ts";
-import { renderBadge, toneOfRatio } from "../rendering/badges.ts";
+import { renderBadge, getTone } from "../rendering/badges.ts";
 import { findPagesShowingMonitor, type PageCandidate } from "../store.ts";
 import type { PublicData, PublicMonitor } from "./public-data.ts";
 import { stateTones } from "../rendering/view.ts";
@@ -107,7 +107,7 @@ export async function renderKumaBadge(
   if (measure === "uptime") {
     const ratio = computeRatio(sums);
     const text = ratio === null ? "N/A" : formatPercent(ratio).replace(/\s/g, "");
-    return renderBadge(pickLabel(`Uptime (${name})`), text, toneOfRatio(ratio));
+    return renderBadge(pickLabel(`Uptime (${name})`), text, getTone(ratio));
   }
   const label = pickLabel(measure === "ping" ? `Ping (${name})` : `Avg. Response (${name})`);
   if (!showLatency || sums.latencyCount === 0) return renderBadge(label, "N/A", "none");

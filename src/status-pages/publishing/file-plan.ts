@@ -157,8 +157,11 @@ export function createCopyLinks(
 }
 
 /** Returns the path of the same part in another language. */
-export const pathInLanguage = (part: Part, language: PageLanguage, defaultLanguage: PageLanguage) =>
-  folderOf(language, defaultLanguage) + (nameFile(part) ?? fixedFiles.page);
+export const buildLanguagePath = (
+  part: Part,
+  language: PageLanguage,
+  defaultLanguage: PageLanguage,
+) => folderOf(language, defaultLanguage) + (nameFile(part) ?? fixedFiles.page);
 
 /** Adds the file extension to addresses of incidents below `url`, in feeds and JSON. */
 export function linkIncidentFiles(

@@ -18,7 +18,7 @@ import {
   createCopyLinks,
   linkIncidentFiles,
   type Occasion,
-  pathInLanguage,
+  buildLanguagePath,
   planFiles,
   type PlannedFile,
   type PublishedIncident,
@@ -171,7 +171,7 @@ async function renderFile(file: PlannedFile, rendering: Rendering): Promise<Uint
         document: {
           isOverview: part.name === "page",
           resolveAsset: (name) => relate(`assets/${readBaseName(resolvePublicAsset(name))}`),
-          inLanguage: (tag) => relate(pathInLanguage(part, tag, page.language)),
+          inLanguage: (tag) => relate(buildLanguagePath(part, tag, page.language)),
           asOfPath: relate(asOfFile),
           asOf: createTimeFormats(language, page.timeZone, now).moment(new Date(now).toISOString()),
         },

@@ -70,12 +70,12 @@ type Target = {
 /** A place that no page uses, until its files are removed. */
 type Removal = { place: Place; failures: number; retryAt: number };
 
-const keyOfPlace = ({ root, prefix }: Place) => `${root} ${prefix}`;
+const buildPlaceKey = ({ root, prefix }: Place) => `${root} ${prefix}`;
 const keyOf = ({ organizationId, pageId }: Pick<Target, "organizationId" | "pageId">) =>
   `${organizationId} ${pageId}`;
 
 export class PagePublisher {
-  readonly #on: Dependencies;
+  readonly #dependencies: Dependencies;
   readonly #monotonic: () => number;
   #targets = new Map<string, Target>();
   #removals = new Map<string, Removal>();
@@ -88,12 +88,12 @@ export class PagePublisher {
   #isStopped = false;
 
   constructor(dependencies: Dependencies) {
-    this.#on = dependencies;
+    this.#dependencies = dependencies;
     this.#monotonic = dependencies.monotonic ?? (() => performance.now());
   }
 
   async start() {
-    const { store, events } = this.#on;
+    const { store, events } = this.#dependencies;
     const seq = await findLastSeq(store);
     await this.#refreshTargets();
     this.#subscription = events.subscribe("publishing", seq, (all) => this.handleEvents(all));
@@ -126,19 +126,19 @@ export class PagePublisher {
   }
 
   async #refreshTargets() {
-    const { store } = this.#on;
+    const { store } = this.#dependencies;
     const pages = await listPublishedPages(store);
     const abandoned = selectAbandoned(await listPlaces(store), pages);
     const removals = await Promise.all(
       abandoned.map(async (row): Promise<[string, Removal]> => {
         const isUrgent = Object.keys(row.files).length === 0 || (await isFolderTaken(store, row));
-        const known = this.#removals.get(keyOfPlace(row)) ?? {
+        const known = this.#removals.get(buildPlaceKey(row)) ?? {
           place: { root: row.root, prefix: row.prefix },
           failures: 0,
           retryAt: this.#monotonic() + removalDelayMs,
         };
         if (isUrgent && known.failures === 0) known.retryAt = -Infinity;
-        return [keyOfPlace(row), known];
+        return [buildPlaceKey(row), known];
       }),
     );
     this.#removals = new Map(removals);
@@ -176,7 +176,7 @@ export class PagePublisher {
     for (const removal of this.#removals.values()) {
       if (this.#isStopped || this.#running.size >= pagesAtOnce) return;
       if (!this.#isRemovalDue(removal)) continue;
-      const key = keyOfPlace(removal.place);
+      const key = buildPlaceKey(removal.place);
       const run = this.#runRemoval(removal).finally(() => {
         this.#running.delete(run);
         this.#removing.delete(key);
@@ -193,11 +193,11 @@ export class PagePublisher {
   }
 
   #isLeader() {
-    return this.#on.leases.findNamed("subscribers") !== null;
+    return this.#dependencies.leases.findNamed("subscribers") !== null;
   }
 
   #isRemovalDue({ place, retryAt }: Removal) {
-    const key = keyOfPlace(place);
+    const key = buildPlaceKey(place);
     return this.#monotonic() >= retryAt && !this.#writing.has(key) && !this.#removing.has(key);
   }
 
@@ -220,14 +220,14 @@ export class PagePublisher {
   }
 
   async #publish({ organizationId, pageId }: Target, occasion: Occasion) {
-    const { store, vault } = this.#on;
+    const { store, vault } = this.#dependencies;
     const row = await findPublishing({ store, organizationId }, pageId);
     const slug = await findSlug({ store, organizationId }, pageId);
     if (row === null || slug === null) return;
     const plan = openPublishing(vault, row);
     const place = locatePlace(plan, slug);
     if (place === null) return;
-    const key = keyOfPlace(place);
+    const key = buildPlaceKey(place);
     while (this.#removing.has(key)) await this.#removing.get(key);
     this.#writing.add(key);
     try {
@@ -239,11 +239,15 @@ export class PagePublisher {
 
   /** Publishes the files of a page that the occasion can have changed. */
   async #publishTo(place: Place, plan: PublishingPlan, row: PublishingRow, occasion: Occasion) {
-    const { store, targets, clock, publishDir } = this.#on;
+    const { store, targets, clock, publishDir } = this.#dependencies;
     const { organizationId, pageId } = row;
     const destination = await createPublishDestination(place, plan.s3, { publishDir, targets });
     const known = await this.#claim(row, place);
-    const all = await listPublishedFiles(this.#on, { organizationId, pageId, url: plan.url });
+    const all = await listPublishedFiles(this.#dependencies, {
+      organizationId,
+      pageId,
+      url: plan.url,
+    });
     const files = all.filter((file) => isRenderedAt(file.occasion, occasion));
     const key = { ...place, organizationId, pageId };
     const record = (stored: Record<string, string>) =>
@@ -271,7 +275,7 @@ export class PagePublisher {
 
   /** Reserves the place for the page, before the first file is written. Returns the hashes of its files there. */
   async #claim(row: PublishingRow, place: Place): Promise<Record<string, string>> {
-    const { store } = this.#on;
+    const { store } = this.#dependencies;
     const values = toPlaceValues(row);
     const find = async () => (await listPlaces(store, row)).find((one) => isSamePlace(one, place));
     const known = await find();
@@ -285,14 +289,14 @@ export class PagePublisher {
   }
 
   async #runRemoval(removal: Removal) {
-    const { store, log } = this.#on;
+    const { store, log } = this.#dependencies;
     try {
       // A page can use the place again, for example because it was restored.
       const all = await listPlaces(store);
       const rows = selectAbandoned(all, await listPublishedPages(store));
       const row = rows.find((one) => isSamePlace(one, removal.place));
       if (row === undefined || (await this.#remove(row)))
-        this.#removals.delete(keyOfPlace(removal.place));
+        this.#removals.delete(buildPlaceKey(removal.place));
       else removal.retryAt = this.#monotonic() + refreshMs;
       removal.failures = 0;
     } catch (error) {
@@ -304,7 +308,7 @@ export class PagePublisher {
 
   /** Removes the files that pages have published to a place, and forgets it. Returns false if that is not possible yet. */
   async #remove(row: PlaceRow): Promise<boolean> {
-    const { store, vault, targets, clock, publishDir, log } = this.#on;
+    const { store, vault, targets, clock, publishDir, log } = this.#dependencies;
     if (row.root === folderRoot && publishDir === null) return false;
     const now = formatTimestamp(clock());
     const paths = Object.keys(row.files);
@@ -339,7 +343,7 @@ export class PagePublisher {
   }
 
   async #recordFailure({ organizationId, pageId }: Target, error: unknown) {
-    const { store, log, clock } = this.#on;
+    const { store, log, clock } = this.#dependencies;
     const lastError = describe(error);
     log.warn("a status page could not be published", { pageId, cause: lastError });
     const record = async () => {
@@ -398,7 +402,7 @@ async function putFiles(
   const hashes: Record<string, string> = {};
   const queue = files.values();
   const errors: unknown[] = [];
-  const work = async () => {
+  const removeNext = async () => {
     for (const file of queue) {
       if (errors.length > 0) return;
       const hash = await putFile(destination, file, known[file.path] ?? "");
@@ -407,7 +411,7 @@ async function putFiles(
   };
   const keep = (error: unknown) => void errors.push(error);
   // Waits for all, so that no upload of this publication follows one of the next.
-  await Promise.all(Array.from({ length: uploadsAtOnce }, () => work().catch(keep)));
+  await Promise.all(Array.from({ length: uploadsAtOnce }, () => removeNext().catch(keep)));
   if (errors.length > 0) throw errors[0];
   return hashes;
 }

@@ -56,7 +56,7 @@ export function openPublishing(vault: Vault, row: PublishingRow | null): Publish
 export const resolvePublishFolder = (publishDir: string, slug: string) => join(publishDir, slug);
 
 /** The version in ETags. Settings that were never stored have the first one. */
-const shownVersion = (row: PublishingRow | null) => (row?.version ?? 0) + 1;
+const getVersion = (row: PublishingRow | null) => (row?.version ?? 0) + 1;
 
 const toFailure = ({ failingSince, lastError }: Pick<PlaceRow, "failingSince" | "lastError">) =>
   failingSince === null ? null : { since: failingSince, reason: lastError ?? "" };
@@ -86,7 +86,7 @@ function toPublishing(
         failure: toFailure(place),
       })),
     secretsSet: row === null ? [] : listSecretPaths(publishingKinds, kind, row.secrets),
-    version: shownVersion(row),
+    version: getVersion(row),
     updatedAt: row?.updatedAt ?? null,
   };
 }
@@ -140,7 +140,7 @@ export function updatePublishing(
   return retryOnStaleRead(async () => {
     const page = await getStored(scope, pageId);
     const row = await findPublishing(scope, pageId);
-    const isCurrent = (tag: string) => tag.startsWith(`"${shownVersion(row)}-`);
+    const isCurrent = (tag: string) => tag.startsWith(`"${getVersion(row)}-`);
     if (!matchesIfMatch(scope, isCurrent)) throw changedSinceError();
     const before = new OpenedRecord(publishingKinds, kind, openPublishing(vault, row));
     const after = before.applyPatch(patch, (whole) => parse(PublishingPlan, whole));

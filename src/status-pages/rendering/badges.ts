@@ -73,10 +73,10 @@ function describeBadgeValue(
     since === null || ratio === null
       ? ""
       : ` ${createTimeFormats(language, timeZone, now).since(since)}`;
-  return { text: language.percent(ratio) + words, tone: toneOfRatio(ratio) };
+  return { text: language.percent(ratio) + words, tone: getTone(ratio) };
 }
 
-export function toneOfRatio(ratio: number | null): Tone {
+export function getTone(ratio: number | null): Tone {
   if (ratio === null) return "none";
   return ratio >= 0.999 ? "up" : ratio >= 0.99 ? "degraded" : "down";
 }

@@ -5,7 +5,7 @@ import type { Store } from "../../database/store.ts";
 import type { Totals } from "../formats/public-data.ts";
 
 /** SQL for the sums of some monitors in one period. Parameters: monitor keys as JSON, number of the period. */
-export const totalsText = (
+export const describeTotals = (
   table: "uptime_hours" | "uptime_days",
   period: "hour" | "day",
 ) => `select u.monitor_key as key, u.up_seconds as upSeconds,
@@ -15,7 +15,7 @@ export const totalsText = (
   from json_each(?) wanted cross join ${table} u
     on u.${period} = ? and u.monitor_key = wanted.value`;
 
-const dayText = totalsText("uptime_days", "day");
+const dayText = describeTotals("uptime_days", "day");
 
 /** SQL for the sums of some monitors in several hours. Parameters: hours and monitor keys as JSON. */
 const hoursText = `select u.monitor_key as key, sum(u.up_seconds) as upSeconds,

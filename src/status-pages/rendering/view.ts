@@ -267,9 +267,9 @@ function buildMonitorView(
     },
     /** Incidents of the monitor, each with the indexes of its first and last day. */
     marks: marks.map(({ id, title, severity, createdAt, resolvedAt }) => {
-      const dayIndexAt = (at: number) => Math.floor(at / dayMs) - (today - historyDays + 1);
-      const last = dayIndexAt(resolvedAt === null ? now : Date.parse(resolvedAt));
-      return { id, title, severity, first: dayIndexAt(Date.parse(createdAt)), last };
+      const getDayIndex = (at: number) => Math.floor(at / dayMs) - (today - historyDays + 1);
+      const last = getDayIndex(resolvedAt === null ? now : Date.parse(resolvedAt));
+      return { id, title, severity, first: getDayIndex(Date.parse(createdAt)), last };
     }),
     /** Days that no longer change: their number, the last day, and the sums `of` the monitor as cache key. */
     settled: { of: days, count: Math.max(0, historyDays - 2), until: today - 2 },

@@ -66,14 +66,15 @@ export function* collectTexts({
   windows = [],
   incidents = [],
 }: Texts): Generator<SourceText> {
-  const asMarkdown = (text: string): SourceText => ({ text, isMarkdown: true });
-  if (page !== undefined) yield asMarkdown(page.description);
-  if (page?.look.banner) yield asMarkdown(page.look.banner.text);
+  const markAsMarkdown = (text: string): SourceText => ({ text, isMarkdown: true });
+  if (page !== undefined) yield markAsMarkdown(page.description);
+  if (page?.look.banner) yield markAsMarkdown(page.look.banner.text);
   for (const { monitors } of sections)
-    for (const { description } of monitors) if (description !== null) yield asMarkdown(description);
-  for (const { description } of windows) yield asMarkdown(description);
+    for (const { description } of monitors)
+      if (description !== null) yield markAsMarkdown(description);
+  for (const { description } of windows) yield markAsMarkdown(description);
   for (const { updates, postmortem } of incidents) {
     for (const { message, isMarkdown } of updates) yield { text: message, isMarkdown };
-    if (postmortem !== null) yield asMarkdown(postmortem.message);
+    if (postmortem !== null) yield markAsMarkdown(postmortem.message);
   }
 }

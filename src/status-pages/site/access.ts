@@ -49,10 +49,10 @@ type Dependencies = {
 };
 
 export class PageAccess {
-  readonly #on: Dependencies;
+  readonly #dependencies: Dependencies;
 
   constructor(dependencies: Dependencies) {
-    this.#on = dependencies;
+    this.#dependencies = dependencies;
   }
 
   /** Returns what the visitor sees of the page; null if it is closed for the visitor. */
@@ -60,7 +60,7 @@ export class PageAccess {
     const isSplit = head.hasConcealed || head.visibility === "signed-in";
     if (hasAccessToken(request)) {
       const hash = hashAccessToken(request);
-      const isValid = hash !== null && (await isTokenOfPage(this.#on.store, head, hash));
+      const isValid = hash !== null && (await isTokenOfPage(this.#dependencies.store, head, hash));
       const audience = isSplit ? "signed-in" : "everyone";
       return isValid ? { audience, isByToken: true, person: null } : null;
     }
@@ -76,7 +76,7 @@ export class PageAccess {
     page: VisitedPage,
     path: string,
   ): Promise<Response> {
-    const { store, lock } = this.#on;
+    const { store, lock } = this.#dependencies;
     const { language } = page;
     if (hasAccessToken(request)) throw this.createWrongTokenError(request);
     switch (head.visibility) {
@@ -87,7 +87,7 @@ export class PageAccess {
         return respondChoice(await findBranding(store, head), page, path, providers);
       }
       default: {
-        const address = this.#on.addressOf(request);
+        const address = this.#dependencies.addressOf(request);
         return respondClosed(
           await findBranding(store, head),
           language,
@@ -100,7 +100,7 @@ export class PageAccess {
 
   /** Counts a wrong token, and returns its error: RATE_LIMITED after too many from the network. */
   createWrongTokenError(request: Request): AppError {
-    const wait = this.#on.wrongTokens.take(this.#on.addressOf(request));
+    const wait = this.#dependencies.wrongTokens.take(this.#dependencies.addressOf(request));
     return wait > 0
       ? rateLimitError(wait, "Too many wrong access tokens from this network.")
       : new AppError(
@@ -114,7 +114,7 @@ export class PageAccess {
    * allows it.
    */
   async #findPerson(request: Request, head: PageHead): Promise<Admission["person"]> {
-    const { store, vault, clock } = this.#on;
+    const { store, vault, clock } = this.#dependencies;
     const pass = openPass(vault, request, head);
     if (pass === null) return null;
     if (!("sessionId" in pass)) {
@@ -127,7 +127,7 @@ export class PageAccess {
       return { email: provider.domains.length === 0 ? null : email };
     }
     let email = "";
-    const isMember = await this.#on.sessions.isStillOpen(pass.sessionId, (session) => {
+    const isMember = await this.#dependencies.sessions.isStillOpen(pass.sessionId, (session) => {
       ({ email } = session.person);
       return session.organizations.some(
         (one) => one.id === head.organizationId && isAllowedMember(head.allowedRoles, one),
@@ -141,7 +141,7 @@ export class PageAccess {
       case "public":
         return true;
       case "password":
-        return this.#on.lock.isOpenFor(request, head);
+        return this.#dependencies.lock.isOpenFor(request, head);
       case "signed-in":
         return isSignedIn;
       case "addresses":
@@ -156,7 +156,7 @@ export class PageAccess {
    * to the page. So the page also requires a name of the appliance, or its own.
    */
   async #isFromAllowedAddress(request: Request, head: PageHead): Promise<boolean> {
-    const { store, ownHosts, addressOf } = this.#on;
+    const { store, ownHosts, addressOf } = this.#dependencies;
     if (!isInRanges(head.allowedAddresses, addressOf(request))) return false;
     if (isOurs(request, ownHosts)) return true;
     return (await findHeadByHost(store, hostOf(request)))?.id === head.id;

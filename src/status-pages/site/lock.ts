@@ -75,7 +75,11 @@ export function createPageLock(
     try {
       const client = { lane: "page", client: networkOf(address) } as const;
       if (passwordHash === null || !(await isPassword(password, passwordHash, client)))
-        return renderForm(await findBranding(store, page), visited, wrongPassword(language, to));
+        return renderForm(
+          await findBranding(store, page),
+          visited,
+          buildWrongPasswordForm(language, to),
+        );
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "RATE_LIMITED") throw error;
       attempts.refund(address);
@@ -100,7 +104,7 @@ export function createPageLock(
   return { isOpenFor, ask: askPassword, unlock };
 }
 
-const wrongPassword = (language: Language, path: string): Form => ({
+const buildWrongPasswordForm = (language: Language, path: string): Form => ({
   path,
   trouble: language.say("wrongPassword"),
   status: 403,

@@ -95,13 +95,13 @@ export type PageAddress = {
 };
 
 export class PublicPages {
-  readonly #on: PublicPagesDependencies;
+  readonly #dependencies: PublicPagesDependencies;
   /** Pages that offer several languages, by slug. All others have one cache entry per part. */
   readonly #offered = new Map<string, OfferedLanguages>();
   readonly #addresses = new KnownAddresses();
 
   constructor(dependencies: PublicPagesDependencies) {
-    this.#on = dependencies;
+    this.#dependencies = dependencies;
   }
 
   /** Serves a part of a page from the cache, or renders it. */
@@ -142,11 +142,11 @@ export class PublicPages {
 
   /** Returns the cached response for everyone; null if there is none, or if the visitor can see more. */
   #respondToAnyone(request: Request, key: string): Response | null {
-    return hasAccessToken(request) ? null : this.#on.cache.respondCached(request, key);
+    return hasAccessToken(request) ? null : this.#dependencies.cache.respondCached(request, key);
   }
 
   async #serveUncached(request: Request, address: PageAddress, part: Part): Promise<Response> {
-    const { cache, access } = this.#on;
+    const { cache, access } = this.#dependencies;
     const head = await this.#find(address);
     if (head === null) return respondNotFound(request);
     const admission = await access.admit(request, head);
@@ -156,7 +156,7 @@ export class PublicPages {
     const neutralKey = cacheKey({ ...address, slug: head.slug }, part);
     const isNeutral = chosen.isOnlyOne || isFilePart(part.name);
     const openKey = isNeutral ? neutralKey : `${neutralKey} ${chosen.language}`;
-    const key = keyFor(admission, head, openKey);
+    const key = buildCacheKey(admission, head, openKey);
     const cached = cache.respondEntry(request, key);
     if (cached !== null) return adaptToReader(cached, admission, head);
     if (cache.isMissing(key) || !(await this.#canExist(head, part, audience)))
@@ -179,7 +179,7 @@ export class PublicPages {
    * document.
    */
   async serveAt(request: Request, address: PageAddress, part: Part, at: string): Promise<Response> {
-    const { store, clock, access, pageQueue, pastLimit, addressOf } = this.#on;
+    const { store, clock, access, pageQueue, pastLimit, addressOf } = this.#dependencies;
     const head = await this.#find(address);
     if (head === null) return respondNotFound(request);
     const admission = await access.admit(request, head);
@@ -209,7 +209,7 @@ export class PublicPages {
     find: () => Promise<readonly C[]>,
     render: (reading: TranslatedReading, candidate: C) => Promise<Rendered | null>,
   ): Promise<Response> {
-    const { cache, access } = this.#on;
+    const { cache, access } = this.#dependencies;
     const chosen = readLanguage(request);
     const wanted = pageLanguages.find((one) => one === chosen);
     const openKey = wanted === undefined ? path : `${path} ${wanted}`;
@@ -221,7 +221,7 @@ export class PublicPages {
       if (admission === null) continue;
       const { audience } = admission;
       if (neededAudience === "signed-in" && audience === "everyone") continue;
-      const key = keyFor(admission, head, openKey);
+      const key = buildCacheKey(admission, head, openKey);
       if (cache.isMissing(key)) return respondNotFound(request);
       if (isEndless) this.#consumeRender(request);
       const response = await cache.respondOrRender(request, key, laneOf(head, true), async () => {
@@ -254,20 +254,24 @@ export class PublicPages {
       isAtOwnHost: address.host !== null,
       hasAdminPage,
     };
-    return signInVisitor(this.#on, request, target, query);
+    return signInVisitor(this.#dependencies, request, target, query);
   }
 
   /** Checks the submitted password of a page. */
   async unlock(request: Request, address: PageAddress): Promise<Response> {
     const head = await this.#find(address);
     return head?.visibility === "password"
-      ? this.#on.lock.unlock(request, head, this.#visitedPage(request, head, address))
+      ? this.#dependencies.lock.unlock(
+          request,
+          head,
+          this.#buildVisitedPage(request, head, address),
+        )
       : respondNotFound(request);
   }
 
   /** Signs up the mailbox or chat that a visitor submitted on a page. */
   async signUp(request: Request, address: PageAddress): Promise<Response> {
-    const { store, clock, access, pageQueue, readings, subscriptions } = this.#on;
+    const { store, clock, access, pageQueue, readings, subscriptions } = this.#dependencies;
     const head = await this.#find(address);
     if (head === null) return respondNotFound(request);
     const admission = await access.admit(request, head);
@@ -304,24 +308,25 @@ export class PublicPages {
     // Shows the components of the page, so it costs as much as the page.
     if (verb === "manage") this.#consumeRender(request);
     return (
-      (await this.#on.subscriptions.respondToLink(request, verb, token)) ?? respondNotFound(request)
+      (await this.#dependencies.subscriptions.respondToLink(request, verb, token)) ??
+      respondNotFound(request)
     );
   }
 
   #find({ slug, host }: PageAddress): Promise<PageHead | null> {
-    const { store } = this.#on;
+    const { store } = this.#dependencies;
     return host === null ? findHead(store, slug) : findHeadByHost(store, host);
   }
 
   #refuse(request: Request, head: PageHead, address: PageAddress): Promise<Response> {
     const path = buildReturnPath(request);
-    const page = this.#visitedPage(request, head, address);
+    const page = this.#buildVisitedPage(request, head, address);
     // A language that the visitor chose is still chosen after signing in.
     const query = readLanguage(request) === null ? "" : page.query;
-    return this.#on.access.refuse(request, head, page, addQuery(path, query));
+    return this.#dependencies.access.refuse(request, head, page, addQuery(path, query));
   }
 
-  #visitedPage(request: Request, head: PageHead, { base }: PageAddress): VisitedPage {
+  #buildVisitedPage(request: Request, head: PageHead, { base }: PageAddress): VisitedPage {
     const { language, isOnlyOne } = this.#chooseLanguage(request, head, "page");
     return {
       home: base || "/",
@@ -332,12 +337,12 @@ export class PublicPages {
 
   /** Throws RATE_LIMITED. */
   #consumeRender(request: Request) {
-    consume(this.#on.makingLimit, this.#on.addressOf(request));
+    consume(this.#dependencies.makingLimit, this.#dependencies.addressOf(request));
   }
 
   /** Whether the part can exist. Checked before the page itself is loaded. */
   async #canExist(head: PageHead, { name, parameter }: Part, audience: Audience): Promise<boolean> {
-    const { store, clock } = this.#on;
+    const { store, clock } = this.#dependencies;
     if (name === "incident") return canShowIncident(store, head, parameter, audience);
     if (name !== "history" || parameter === "") return true;
     return (
@@ -364,7 +369,7 @@ export class PublicPages {
 
   /** Returns where, when and in which language the page is rendered. */
   #locate({ host, base }: PageAddress, page: PublicPage, language: PageLanguage): PageLocation {
-    const { clock, origin, ownHosts } = this.#on;
+    const { clock, origin, ownHosts } = this.#dependencies;
     const url =
       host === null
         ? `${origin()}${base}`
@@ -378,7 +383,7 @@ export class PublicPages {
     audience: Audience,
     render: (reading: Reading) => Promise<Rendered | null>,
   ): Promise<Rendering | null> {
-    const reading = await this.#on.readings.findReading(head, audience);
+    const reading = await this.#dependencies.readings.findReading(head, audience);
     if (reading === null) return null;
     const { page, readAt } = reading;
     const made = await render(reading);
@@ -392,7 +397,7 @@ export class PublicPages {
 
   /** Finds a file of a page; null without one. */
   async #findFile(head: PageHead, name: FilePart) {
-    const { store } = this.#on;
+    const { store } = this.#dependencies;
     if (name === "stylesheet") return findStylesheet(store, head);
     if (name !== "fontStyle") return findFile(store, head, name);
     const font = await findFile(store, head, "font");
@@ -402,7 +407,7 @@ export class PublicPages {
   }
 
   async #renderFile(head: PageHead, name: FilePart, version: string): Promise<Rendering> {
-    const readAt = this.#on.monotonic();
+    const readAt = this.#dependencies.monotonic();
     const file = await this.#findFile(head, name);
     const rendered = file && {
       status: 200,
@@ -460,7 +465,7 @@ const isForAnyone = ({ visibility }: PageHead, audience: Audience) =>
   visibility === "public" && audience === "everyone";
 
 /** Returns the key of a cache entry for this visitor. Entries under an open key are for anyone. */
-function keyFor({ audience }: Admission, head: PageHead, openKey: string): string {
+function buildCacheKey({ audience }: Admission, head: PageHead, openKey: string): string {
   return isForAnyone(head, audience) ? openKey : `${audience} of ${head.id} ${openKey}`;
 }
 

@@ -11,7 +11,7 @@ export const createTextBudget = (bytes: number = statusPageBounds.texts.value): 
 });
 
 /** Returns the length of a text in UTF-8. */
-export const bytesOfText = (text: string) => Buffer.byteLength(text);
+export const measureText = (text: string) => Buffer.byteLength(text);
 
 /** Creates the budget for descriptions of maintenance in one output. */
 export const createWindowBudget = () => createTextBudget(statusPageBounds.texts.value / 4);
@@ -38,7 +38,7 @@ export function limitUpdates(
     let shownUpdates = 0;
     for (const { message, sources } of incident.updates) {
       if (shownUpdates > 0 && budget.left <= reserved) break;
-      if (!spendText(budget, sizeOf(message) + sizeOfTranslations(sources, sizeOf))) break;
+      if (!spendText(budget, sizeOf(message) + measureTranslations(sources, sizeOf))) break;
       shownUpdates += 1;
     }
     const hasRoom = postmortem === null || spendText(budget, sizeOf(postmortem.message));
@@ -52,7 +52,7 @@ export function limitUpdates(
 }
 
 /** Returns the size of the texts in other languages, until one language has been chosen. */
-function sizeOfTranslations(
+function measureTranslations(
   sources: MessageSources | undefined,
   sizeOf: (text: string) => number,
 ): number {

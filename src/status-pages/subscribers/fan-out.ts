@@ -87,7 +87,7 @@ type FanOutState = { follower: FairFollower<NoticedEvent, Part>; room: OutboxRoo
 
 /** Follows the event log and writes notices with their deliveries. Organizations take turns. */
 export class SubscriberFanOut {
-  readonly #on: Dependencies;
+  readonly #dependencies: Dependencies;
   readonly #load: ReturnType<typeof loaderOf>;
   /** Time of the last search for due digests. */
   #plannedAt = -Infinity;
@@ -95,7 +95,7 @@ export class SubscriberFanOut {
   readonly #running: ReturnType<typeof createLeasedWork>;
 
   constructor(dependencies: Dependencies) {
-    this.#on = dependencies;
+    this.#dependencies = dependencies;
     const { store, leases } = dependencies;
     this.#load = loaderOf(store);
     this.#following = createLeaseValue(leases, "subscribers", (lease) =>
@@ -120,10 +120,10 @@ export class SubscriberFanOut {
     await follower.save();
     await follower.write(
       "ending the problem of a full outbox",
-      await room.listEnds(this.#on.clock()),
+      await room.listEnds(this.#dependencies.clock()),
     );
     // The search reads all subscribers, so it does not run each minute.
-    const now = this.#on.clock();
+    const now = this.#dependencies.clock();
     if (Math.abs(now - this.#plannedAt) < digestSearchMs) return;
     await this.planDigests();
     this.#plannedAt = now;
@@ -131,7 +131,7 @@ export class SubscriberFanOut {
 
   /** Appends the events of digests that are due. */
   async planDigests() {
-    const { store, clock } = this.#on;
+    const { store, clock } = this.#dependencies;
     await this.#following()?.follower.write(
       "starting weekly digests",
       await listDueDigests(store, clock()),
@@ -143,14 +143,14 @@ export class SubscriberFanOut {
     const follower = this.#following()?.follower;
     if (follower === undefined) return;
     const { seq } = await follower.cursor.read();
-    await follower.handleBatch(await readSince(this.#on.store, seq, 10_000));
+    await follower.handleBatch(await readSince(this.#dependencies.store, seq, 10_000));
     await follower.drain();
   }
 
   async #follow() {
     const follower = this.#following()?.follower;
     if (follower === undefined) return async () => {};
-    const stop = await follower.start(this.#on.events, this.#on.log);
+    const stop = await follower.start(this.#dependencies.events, this.#dependencies.log);
     return async () => {
       await stop();
       await follower.save().catch(() => {});
@@ -158,15 +158,15 @@ export class SubscriberFanOut {
   }
 
   #createFanOutState(leased: Store): FanOutState {
-    const { store, rowsAtOnce } = this.#on;
+    const { store, rowsAtOnce } = this.#dependencies;
     const room = createOutboxRoom(leased, "notices");
     const follower = new FairFollower<NoticedEvent, Part>(leased, {
       name: "subscribers",
       concerns: concernsSubscribers,
       listening: (organizationIds) => findOrganizationsWithSubscribers(store, organizationIds),
       decide: (work) => this.#decide(work, room),
-      clock: this.#on.clock,
-      log: this.#on.log,
+      clock: this.#dependencies.clock,
+      log: this.#dependencies.log,
       ...(rowsAtOnce !== undefined && { rowsAtOnce }),
     });
     return { follower, room };
@@ -176,7 +176,7 @@ export class SubscriberFanOut {
     { organizationId, events, part, rows }: Work<NoticedEvent, Part>,
     room: OutboxRoom,
   ): Promise<Outcome<Part>> {
-    const now = this.#on.clock();
+    const now = this.#dependencies.clock();
     const portion: Portion = {
       statements: [],
       left: rows,
@@ -186,7 +186,7 @@ export class SubscriberFanOut {
     };
     const outcome = await this.#addNotices(
       portion,
-      await this.#visiblePages(organizationId),
+      await this.#listVisiblePages(organizationId),
       events,
       part,
     );
@@ -219,12 +219,13 @@ export class SubscriberFanOut {
   }
 
   /** Loads an organization's visible pages with confirmed subscribers. */
-  async #visiblePages(organizationId: string): Promise<ShownPage[]> {
-    const { store } = this.#on;
+  async #listVisiblePages(organizationId: string): Promise<ShownPage[]> {
+    const { store } = this.#dependencies;
     const pages: ShownPage[] = [];
     for (const id of await findPagesWithSubscribers(store, organizationId)) {
       const page = await findPublicPageById({ store, organizationId }, id);
-      if (page !== null) pages.push({ id, loaded: await this.#load(page, this.#on.clock()) });
+      if (page !== null)
+        pages.push({ id, loaded: await this.#load(page, this.#dependencies.clock()) });
     }
     return pages;
   }
@@ -236,8 +237,8 @@ export class SubscriberFanOut {
     portion: Portion,
     part: Part | null,
   ): Promise<Part | null> {
-    const now = this.#on.clock();
-    const { store } = this.#on;
+    const now = this.#dependencies.clock();
+    const { store } = this.#dependencies;
     const { organizationId, seq } = event;
     const found = await findContent(store, { loaded, id: pageId }, event, part);
     if (found === null) return null;
@@ -290,7 +291,9 @@ export class SubscriberFanOut {
     if (scope.severity === null) return scope;
     const key = `${of.pageId} ${subjectId}`;
     const last =
-      scopes.get(key) ?? (await findLastNotice(this.#on.store, of, subjectId))?.scope ?? null;
+      scopes.get(key) ??
+      (await findLastNotice(this.#dependencies.store, of, subjectId))?.scope ??
+      null;
     const widened = widenScope(scope, last);
     scopes.set(key, widened);
     return widened;

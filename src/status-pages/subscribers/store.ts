@@ -247,7 +247,7 @@ const recipientsText = `from subscribers s where organization_id = ?1 and page_i
     where n.organization_id = ?1 and n.page_id = ?2 and n.id > substr(?8, 1, 13)
       and n.type like 'maintenance.%' and n.data ->> 'id' = ?8))`;
 
-function recipientParameters(
+function buildRecipientParameters(
   { organizationId, pageId }: PageKey,
   { seq, after, scope: { severity, componentIds }, isDigest, notifiedOfWindow }: RecipientQuery,
 ) {
@@ -264,7 +264,7 @@ export function findRecipients(
   { limit, ...query }: RecipientQuery & { limit: number },
 ): Promise<Listener[]> {
   return store.query<Listener>(`select id, type ${recipientsText} order by id limit ?9`, [
-    ...recipientParameters(page, query),
+    ...buildRecipientParameters(page, query),
     limit,
   ]);
 }
@@ -286,7 +286,7 @@ export async function countRecipients(
 ): Promise<number> {
   const [row] = await store.query<{ count: number }>(
     `select count(*) as count ${recipientsText}`,
-    recipientParameters(page, query),
+    buildRecipientParameters(page, query),
   );
   return row?.count ?? 0;
 }

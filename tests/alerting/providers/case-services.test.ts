@@ -30,7 +30,7 @@ const genie = { authorization: "GenieKey eb243592-7f3a" };
 const pagerduty = { routingKey: "e93facc04764012d7bfb002500d5d1a6", region: "us" };
 const opsgenie = { apiKey: "eb243592-7f3a", region: "us" };
 const jsm = { apiKey: "eb243592-7f3a" };
-const inEurope = { region: "eu" };
+const europe = { region: "eu" };
 
 async function send(type: string, settings: object, alert: Alert) {
   await using to = await startReceiver();
@@ -149,7 +149,7 @@ test.each<[type: string, settings: object, alert: Alert["type"], url: string, bo
   ["pagerduty", pagerduty, "monitor.up", "https://events.pagerduty.com/v2/enqueue", resolved],
   [
     "pagerduty",
-    { ...pagerduty, ...inEurope },
+    { ...pagerduty, ...europe },
     "monitor.down",
     "https://events.eu.pagerduty.com/v2/enqueue",
     triggered,
@@ -158,14 +158,14 @@ test.each<[type: string, settings: object, alert: Alert["type"], url: string, bo
   ["opsgenie", opsgenie, "monitor.up", `https://api.opsgenie.com/v2/alerts${close}`, closed],
   [
     "opsgenie",
-    { ...opsgenie, ...inEurope },
+    { ...opsgenie, ...europe },
     "monitor.down",
     "https://api.eu.opsgenie.com/v2/alerts",
     opened,
   ],
   [
     "opsgenie",
-    { ...opsgenie, ...inEurope },
+    { ...opsgenie, ...europe },
     "monitor.up",
     `https://api.eu.opsgenie.com/v2/alerts${close}`,
     closed,

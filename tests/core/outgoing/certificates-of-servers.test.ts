@@ -39,9 +39,9 @@ const [oldRoot, newRoot, inter, leaf] = ["Old Root", "New Root", "Intermediate X
 const isAuthority = true;
 const oldRootPem = issueRoot(oldRoot);
 const newRootPem = issueRoot(newRoot);
-const byOld = issueCertificate(inter, oldRoot, { isAuthority, to: 100 });
-const byNew = issueCertificate(inter, newRoot, { isAuthority, to: 100 });
-const byOldExpired = issueCertificate(inter, oldRoot, { isAuthority, from: -50, to: -1 });
+const issuedByOld = issueCertificate(inter, oldRoot, { isAuthority, to: 100 });
+const issuedByNew = issueCertificate(inter, newRoot, { isAuthority, to: 100 });
+const issuedByOldExpired = issueCertificate(inter, oldRoot, { isAuthority, from: -50, to: -1 });
 const leafPem = issueCertificate(leaf, inter, { names });
 
 /** Findings for a server that sends `chain` and a client that trusts `authorities`. */
@@ -64,19 +64,19 @@ describe("a path to a trusted authority", () => {
 
   test("is found for any order of the server's certificates", async () => {
     for (const chain of [
-      [leafPem, byNew],
-      [leafPem, byNew, byOldExpired],
-      [leafPem, byOldExpired, byNew],
-      [leafPem, byOld, byNew],
-      [leafPem, byOld, issueRoot(oldRoot, { from: -50, to: -1 }), byNew],
+      [leafPem, issuedByNew],
+      [leafPem, issuedByNew, issuedByOldExpired],
+      [leafPem, issuedByOldExpired, issuedByNew],
+      [leafPem, issuedByOld, issuedByNew],
+      [leafPem, issuedByOld, issueRoot(oldRoot, { from: -50, to: -1 }), issuedByNew],
     ])
       expect(await findOutcome(chain, newRootPem)).toMatchObject({ status: "up" });
     const expiredRoot = issueRoot(oldRoot, { from: -50, to: -1 });
-    expect(await findOutcome([leafPem, byOld, byNew], `${expiredRoot}${newRootPem}`)).toMatchObject(
-      {
-        status: "up",
-      },
-    );
+    expect(
+      await findOutcome([leafPem, issuedByOld, issuedByNew], `${expiredRoot}${newRootPem}`),
+    ).toMatchObject({
+      status: "up",
+    });
   });
 
   test("is rejected if one of its certificates is invalid", async () => {
@@ -104,25 +104,29 @@ describe("a path to a trusted authority", () => {
       ],
       [leafPem, issueCertificate(impostor, newRoot, { isAuthority })],
       [leafPem, issueCertificate(inter, { ...createParty("New Root") }, { isAuthority })],
-      [issueCertificate(leaf, inter, { names, usages: ["2b06010505070302"] }), byNew],
+      [issueCertificate(leaf, inter, { names, usages: ["2b06010505070302"] }), issuedByNew],
     ];
     for (const [index, [sent, between]] of bad.entries()) {
-      const outcome = await findOutcome([sent, byOld, between], newRootPem);
+      const outcome = await findOutcome([sent, issuedByOld, between], newRootPem);
       expect([index, outcome.status]).toEqual([index, "down"]);
     }
     const deep = createParty("deep");
     const deeper = issueCertificate(deep, inter, { isAuthority });
     const limited = issueCertificate(inter, newRoot, { isAuthority, maxPathLength: 0 });
     const below = issueCertificate(leaf, deep, { names });
-    expect((await findOutcome([below, deeper, byOld, limited], newRootPem)).status).toBe("down");
-    expect((await findOutcome([below, deeper, byOld, byNew], newRootPem)).status).toBe("up");
+    expect((await findOutcome([below, deeper, issuedByOld, limited], newRootPem)).status).toBe(
+      "down",
+    );
+    expect((await findOutcome([below, deeper, issuedByOld, issuedByNew], newRootPem)).status).toBe(
+      "up",
+    );
   });
 
   test("is rejected with the reason if a certificate is not meant for its use", async () => {
     const readMessage = async (chain: string[]) => (await findOutcome(chain, newRootPem)).message;
     const wrongUse = "The certificate, or one that issued it, may not be used for this purpose.";
     const client = issueCertificate(leaf, inter, { names, usages: ["2b06010505070302"] });
-    expect(await readMessage([client, byNew])).toBe(wrongUse);
+    expect(await readMessage([client, issuedByNew])).toBe(wrongUse);
     const deep = createParty("deep");
     const limited = issueCertificate(inter, newRoot, { isAuthority, maxPathLength: 0 });
     const chain = [
@@ -136,20 +140,20 @@ describe("a path to a trusted authority", () => {
   });
 
   test("ends at an intermediate certificate that the organization trusts", async () => {
-    expect(await findOutcome([leafPem], byNew)).toMatchObject({ status: "up" });
-    expect(await findOutcome([leafPem, byNew], byNew)).toMatchObject({ status: "up" });
-    expect((await findOutcome([leafPem, byOld], issueRoot(createParty("other")))).message).toMatch(
-      untrusted,
-    );
+    expect(await findOutcome([leafPem], issuedByNew)).toMatchObject({ status: "up" });
+    expect(await findOutcome([leafPem, issuedByNew], issuedByNew)).toMatchObject({ status: "up" });
+    expect(
+      (await findOutcome([leafPem, issuedByOld], issueRoot(createParty("other")))).message,
+    ).toMatch(untrusted);
   });
 
   test("with an expired authority names that authority", async () => {
     const expiredRoot = issueRoot(oldRoot, { from: -50, to: -1 });
-    expect((await findOutcome([leafPem, byOld], expiredRoot)).message).toBe(
+    expect((await findOutcome([leafPem, issuedByOld], expiredRoot)).message).toBe(
       "A certificate between this one and its authority, or the authority's own, has expired.",
     );
     const expiredLeaf = issueCertificate(leaf, inter, { names, from: -9, to: -1 });
-    expect((await findOutcome([expiredLeaf, byNew], newRootPem)).message).toBe(
+    expect((await findOutcome([expiredLeaf, issuedByNew], newRootPem)).message).toBe(
       "The certificate has expired.",
     );
   });
@@ -179,11 +183,11 @@ describe("the first expiry on the path", () => {
       certificateExpiresAt: new X509Certificate(soon).validToDate.toISOString(),
     });
     const shortRoot = issueRoot(newRoot, { to: 5.5 });
-    expect(await findOutcome([leafPem, byNew], shortRoot)).toMatchObject({
+    expect(await findOutcome([leafPem, issuedByNew], shortRoot)).toMatchObject({
       status: "degraded",
       message: expectStart("The authority's own certificate expires in 5 days"),
     });
-    expect(await findOutcome([leafPem, byNew], newRootPem)).toMatchObject({
+    expect(await findOutcome([leafPem, issuedByNew], newRootPem)).toMatchObject({
       status: "up",
       message: expectStart(
         "The certificate is valid\\. An intermediate certificate expires before it",
@@ -199,12 +203,12 @@ describe("the first expiry on the path", () => {
   test("is that of the path that lasts longest", async () => {
     const soon = issueCertificate(inter, oldRoot, { isAuthority, to: 2.5 });
     for (const chain of [
-      [leafPem, soon, byNew],
-      [leafPem, byNew, soon],
+      [leafPem, soon, issuedByNew],
+      [leafPem, issuedByNew, soon],
     ])
       expect(await findOutcome(chain, `${oldRootPem}${newRootPem}`)).toMatchObject({
         status: "up",
-        certificateExpiresAt: new X509Certificate(byNew).validToDate.toISOString(),
+        certificateExpiresAt: new X509Certificate(issuedByNew).validToDate.toISOString(),
       });
   });
 

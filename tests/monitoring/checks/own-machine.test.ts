@@ -9,9 +9,9 @@ import { NewMonitor } from "../../../src/monitoring/monitors/schema.ts";
 import { newMonitors } from "../../support/samples.ts";
 
 /** Types that need a program of this machine to reach a target, or have none. */
-const ofPrograms = new Set(["command", "systemd", "browser", "ping", "composite", "manual"]);
+const programTypes = new Set(["command", "systemd", "browser", "ping", "composite", "manual"]);
 const types = (Object.keys(checkKinds) as (keyof typeof checkKinds)[]).filter(
-  (type) => !ofPrograms.has(type),
+  (type) => !programTypes.has(type),
 );
 
 /** A machine on a test clock, whose network and file handles the test can remove. */

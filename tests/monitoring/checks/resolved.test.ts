@@ -3,7 +3,7 @@ import { hourMs, minuteMs } from "../../../src/core/time/clock.ts";
 import {
   createResolved,
   findResolvedChange,
-  historyAfter,
+  updateHistory,
   type ResolvedHistory,
 } from "../../../src/monitoring/checks/resolved-rules.ts";
 import { getFreePort } from "../../support/binary.ts";
@@ -17,7 +17,7 @@ function check(found: readonly [minute: number, addresses: string][], intervalSe
   let at = start;
   for (const [minute, addresses] of found) {
     at = start + minute * minuteMs;
-    known = historyAfter(known, createResolved("shop.lan", addresses.split(" ")), {
+    known = updateHistory(known, createResolved("shop.lan", addresses.split(" ")), {
       at,
       intervalSeconds,
     });

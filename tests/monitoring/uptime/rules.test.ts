@@ -6,7 +6,7 @@ import {
   listLastPeriods,
   chooseLatencySpan,
   computeRatio,
-  statusOfCode,
+  getStatus,
   buildSums,
 } from "../../../src/monitoring/uptime/rules.ts";
 import { HeartbeatStatus } from "../../../src/monitoring/uptime/schema.ts";
@@ -83,8 +83,8 @@ describe("the sums of a single heartbeat", () => {
 test("the database codes of statuses never change", () => {
   const statuses = ["up", "degraded", "down", "unknown", "maintenance"] as const;
   expect(statuses.map(codeOf)).toEqual([0, 1, 2, 3, 4]);
-  expect([0, 1, 2, 3, 4].map(statusOfCode)).toEqual([...statuses]);
-  expect(() => statusOfCode(5)).toThrow("no heartbeat status 5");
+  expect([0, 1, 2, 3, 4].map(getStatus)).toEqual([...statuses]);
+  expect(() => getStatus(5)).toThrow("no heartbeat status 5");
 });
 
 test("the last periods are whole hours or days in UTC and end with the current one", () => {

@@ -13,7 +13,7 @@ import { providers } from "../../../src/alerting/providers.ts";
 import { createCommandLineScope } from "../../../src/cli/support/with-data.ts";
 import { parseConfig } from "../../../src/config.ts";
 import { readSystemClock } from "../../../src/core/time/clock.ts";
-import { type Finding, okFinding } from "../../../src/core/finding.ts";
+import { type Finding, createOkFinding } from "../../../src/core/finding.ts";
 import { createAccessTokenCache } from "../../../src/core/outgoing/access-tokens.ts";
 import { createTargetGuard } from "../../../src/core/security/target-guard.ts";
 import {
@@ -147,7 +147,7 @@ describe("diagnostics", () => {
         most = Math.max(most, ++open);
         await Bun.sleep((30 - index) % 3);
         open--;
-        return [okFinding(String(index), "")];
+        return [createOkFinding(String(index), "")];
       }),
     );
     const found = await runDiagnostics(several, null);
@@ -156,7 +156,7 @@ describe("diagnostics", () => {
   });
 
   test("that time out are skipped, and a failing one does not stop the others", async () => {
-    const works = createDiagnostic(async () => [okFinding("works", "")], "late");
+    const works = createDiagnostic(async () => [createOkFinding("works", "")], "late");
     expect(await runDiagnostics([works], null, 0)).toMatchObject([
       { subject: "late", verdict: "skipped" },
     ]);

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import {
-  okFinding,
+  createOkFinding,
   problemFinding,
-  skippedFinding,
+  createSkippedFinding,
   unusableFinding,
   warningFinding,
 } from "../../../src/core/finding.ts";
@@ -10,12 +10,12 @@ import { summarizeReport, formatReport } from "../../../src/operations/diagnosti
 
 const path = "/var/lib/signalbox/a/path/that/is/longer/than/any/line/of/a/terminal/has/columns/for";
 const report = [
-  { area: "Data", ...okFinding("data directory", "/data") },
+  { area: "Data", ...createOkFinding("data directory", "/data") },
   {
     area: "Data",
     ...problemFinding("permissions", `${path} is open to others`, `chmod 600 ${path}`),
   },
-  { area: "Clock", ...skippedFinding("clock", "no time server is configured") },
+  { area: "Clock", ...createSkippedFinding("clock", "no time server is configured") },
   {
     area: "Disk",
     ...warningFinding(
@@ -49,8 +49,8 @@ test("a summary counts the next steps", () => {
   const ofArea = { area: "Data" };
   expect(
     summarizeReport([
-      { ...ofArea, ...okFinding("a", "b") },
-      { ...ofArea, ...skippedFinding("a", "b") },
+      { ...ofArea, ...createOkFinding("a", "b") },
+      { ...ofArea, ...createSkippedFinding("a", "b") },
     ]),
   ).toBe(null);
   expect(summarizeReport(report)).toBe("1 problem and 1 warning");

@@ -92,7 +92,7 @@ const dated: Record<
   screenshots: ["at", (at) => at],
   number_hours: ["hour", (at) => Math.floor(at / hourMs)],
 };
-const withParent = [
+const childTables = [
   "alert_acknowledgments",
   "alert_notifications",
   "alert_receipts",
@@ -101,7 +101,7 @@ const withParent = [
   "delivery_attempts",
 ];
 
-const byDays = growing.flatMap(({ what, tables, kept: days }) =>
+const tablesByDays = growing.flatMap(({ what, tables, kept: days }) =>
   typeof days === "number" ? tables.map((name) => ({ what, name, days })) : [],
 );
 
@@ -115,12 +115,12 @@ describe("tables that grow", () => {
       .filter((name) => !name.startsWith("sqlite_") && !clusterTables.includes(name));
     const listed = [...configured, ...growing].flatMap(({ tables }) => tables);
     expect([...new Set(listed)].toSorted()).toEqual(names.toSorted());
-    expect(Object.keys(dated).concat(withParent).toSorted()).toEqual(
-      [...new Set(byDays.map(({ name }) => name))].toSorted(),
+    expect(Object.keys(dated).concat(childTables).toSorted()).toEqual(
+      [...new Set(tablesByDays.map(({ name }) => name))].toSorted(),
     );
   });
 
-  for (const { what, name, days } of byDays.filter(
+  for (const { what, name, days } of tablesByDays.filter(
     ({ what, name }) => name in dated && what !== "State changes of monitors",
   ))
     test(`${what}: rows of ${name} are retained for ${days} days`, async () => {

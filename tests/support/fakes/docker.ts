@@ -24,7 +24,7 @@ const replyWithContainers =
     });
 
 const up = ["running", "Up 3 hours (healthy)"] as [string, string];
-const byLabel = { container: "label=app=shop" };
+const labelFields = { container: "label=app=shop" };
 
 export const docker: Fake = {
   over: "tcp",
@@ -37,7 +37,7 @@ export const docker: Fake = {
     [
       replyWithContainers(up, up),
       "All 2 containers are running, responded",
-      byLabel,
+      labelFields,
       { containers: 2, running: 2, unhealthy: 0 },
     ],
   ],
@@ -60,15 +60,15 @@ export const docker: Fake = {
     [
       replyWithContainers(up, ["running", "Up 1 hour (Paused)"]),
       "1 of 2 containers is not running.",
-      byLabel,
+      labelFields,
     ],
     [replyWithContainers(["CANARY-7f3a", ""]), "The container is not running."],
     [replyWithContainers(["running", "Up 1 hour (unhealthy)"]), "The container is unhealthy."],
-    [replyWithContainers(up, ["dead", ""], up), "1 of 3 containers is not running.", byLabel],
+    [replyWithContainers(up, ["dead", ""], up), "1 of 3 containers is not running.", labelFields],
     [
       replyWithContainers(up, ["running", "(unhealthy)"]),
       "1 of 2 containers is unhealthy.",
-      byLabel,
+      labelFields,
     ],
     [replyWithBody("[{}]"), "The response is not valid for Docker."],
     [replyWithBody("no JSON"), "The response is not valid for Docker."],

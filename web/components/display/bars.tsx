@@ -41,19 +41,19 @@ export function Bars({ tones, label, className = "", tabbed = true, onPick, chil
   useCloseOutside(open !== null, close, [row, pop]);
   const onKeyDown = useBarKeys({ open, count: tones.length, row, pop, setOpen, close, onPick });
   const last = tones.length - 1;
-  function barIndexAt(x: number): number {
+  function findBarIndex(x: number): number {
     const { left, width } = row.current?.getBoundingClientRect() ?? new DOMRect();
     return Math.max(0, Math.min(last, Math.floor(((x - left) / width) * tones.length)));
   }
   function onPointerMove({ clientX, pointerType }: PointerEvent) {
     if (pointerType !== "mouse") return;
-    const index = barIndexAt(clientX);
+    const index = findBarIndex(clientX);
     if (open === null) return openLater(openMs, index);
     cancel();
     setOpen(index);
   }
   function onClick({ clientX, nativeEvent }: MouseEvent) {
-    const index = barIndexAt(clientX);
+    const index = findBarIndex(clientX);
     const isTouch = "pointerType" in nativeEvent && nativeEvent.pointerType === "touch";
     if (isTouch || onPick === undefined) return setOpen(open === index ? null : index);
     close();

@@ -1,5 +1,5 @@
 import {
-  formatBytes as inWords,
+  formatBytes,
   notJudgedPrefix,
   formatLatencies,
 } from "../../../src/core/text/formatting.ts";
@@ -27,8 +27,8 @@ export const formatReason = (reason: string): string =>
  * Color class of the last check's reason. A check that was not judged is gray, because it does not
  * explain the state.
  */
-export const toneOfReason = (state: string, reason: string): string =>
+export const getReasonTone = (state: string, reason: string): string =>
   reason.startsWith(notJudgedPrefix) ? "quiet" : state;
 
 /** Formats a size, such as `12.4 MB`, with a thin space before the unit. */
-export const bytesInWords = (bytes: number): string => inWords(bytes).replace(" ", thin);
+export const formatNarrowBytes = (bytes: number): string => formatBytes(bytes).replace(" ", thin);

@@ -1,6 +1,6 @@
 /** Times and durations in the viewer's time zone. Relative times update every second. */
 import { createContext, type ReactNode, useContext } from "react";
-import { formatDuration as inWords } from "../../../src/core/text/formatting.ts";
+import { formatDuration } from "../../../src/core/text/formatting.ts";
 import {
   getFormatter,
   type HourCycle,
@@ -64,7 +64,7 @@ export const formatAbsolute = (at: number | string, zone: string) =>
 function formatAge(at: string, now: number, isLeast: boolean): string | null {
   const seconds = Math.floor((now - new Date(at).getTime()) / 1000);
   if (seconds < 1) return null;
-  const duration = durationInWords(seconds >= 3600 ? seconds - (seconds % 60) : seconds);
+  const duration = formatUnbrokenDuration(seconds >= 3600 ? seconds - (seconds % 60) : seconds);
   return isLeast ? t("at least {duration}", { duration }) : duration;
 }
 
@@ -79,11 +79,14 @@ function formatUntil(at: string, now: number): string {
   const seconds = Math.ceil((new Date(at).getTime() - now) / 1000);
   if (seconds <= 0) return t("ended");
   const unit = [86_400, 3_600, 60].find((unit) => seconds > unit * 0.99) ?? 1;
-  return t("in {duration}", { duration: durationInWords(Math.round(seconds / unit) * unit) });
+  return t("in {duration}", {
+    duration: formatUnbrokenDuration(Math.round(seconds / unit) * unit),
+  });
 }
 
 /** Formats a duration with no-break spaces between numbers and units. */
-export const durationInWords = (seconds: number): string => inWords(seconds, "\u00a0");
+export const formatUnbrokenDuration = (seconds: number): string =>
+  formatDuration(seconds, "\u00a0");
 
 /** A time in a short form, with date, time and time zone on hover. */
 export function Time({

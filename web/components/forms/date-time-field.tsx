@@ -3,7 +3,7 @@ import { Autocomplete, type AutocompleteProps } from "@mantine/core";
 import { type ReactNode, useRef, useState } from "react";
 import { toInstant } from "../../../src/core/time/time-zones.ts";
 import { formatTimestamp } from "../../../src/core/time/clock.ts";
-import { durationInWords, Time, useNow, useZone } from "../display/time.tsx";
+import { formatUnbrokenDuration, Time, useNow, useZone } from "../display/time.tsx";
 import {
   formatDay,
   formatLocal,
@@ -219,7 +219,9 @@ function Meaning({
   const start = parseLocal(from);
   const seconds = Number.isNaN(start) ? 0 : (at - toInstant(start, zone)) / 1_000;
   if (seconds > 0)
-    return t("{duration} after the start", { duration: durationInWords(Math.round(seconds)) });
+    return t("{duration} after the start", {
+      duration: formatUnbrokenDuration(Math.round(seconds)),
+    });
   const isPast = at < now;
   return <Time at={formatTimestamp(at)} as={isPast ? "ago" : "until"} />;
 }

@@ -104,7 +104,7 @@ export function parseDateTime(typed: string, context: DateTimeContext): string |
   const clocked = splitClock(words.replace(/^(?:until|at|on) /, ""));
   if (clocked === null) return null;
   const day = clocked.day === "" ? null : parseDate(clocked.day, context);
-  if (clocked.day === "") return nextClock(clocked.minutes ?? 0, context);
+  if (clocked.day === "") return findNextClock(clocked.minutes ?? 0, context);
   return day === null ? null : toText(day + (clocked.minutes ?? 0) * minuteMs);
 }
 
@@ -157,7 +157,7 @@ function splitClock(words: string): { day: string; minutes: number | null } | nu
 }
 
 /** The next time at which the clock shows this, after the start of the period or after now. */
-function nextClock(minutes: number, { now, zone, from }: DateTimeContext) {
+function findNextClock(minutes: number, { now, zone, from }: DateTimeContext) {
   const start = parseLocal(from ?? "");
   const after = Number.isNaN(start) ? toLocal(now, zone) : start;
   const sameDay = Math.floor(after / dayMs) * dayMs + minutes * minuteMs;

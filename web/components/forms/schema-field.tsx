@@ -236,8 +236,8 @@ function ObjectControl({ name, kind, label, error, value, onChange, secrets, ...
   const parts = kind.parts ?? {};
   const values = value as RecordValues | null;
   const visible = Object.entries(parts).filter(([part]) => field.isShown(`${name}.${part}`));
-  const errorOfPart = (part: string) => secrets.errorOf(`${name}.${part}`);
-  const hasPartError = values !== null && Object.keys(parts).some(errorOfPart);
+  const findPartError = (part: string) => secrets.errorOf(`${name}.${part}`);
+  const hasPartError = values !== null && Object.keys(parts).some(findPartError);
   return (
     <div className="flex flex-col gap-10">
       <Switch
@@ -258,7 +258,7 @@ function ObjectControl({ name, kind, label, error, value, onChange, secrets, ...
               labels={field.labelsFor(`${name}.${part}`)}
               value={values[part]}
               onChange={(next) => onChange({ ...values, [part]: next })}
-              error={errorOfPart(part)}
+              error={findPartError(part)}
               secrets={secrets}
             />
           ))}
@@ -282,10 +282,10 @@ function RecordsControl(field: Field) {
         isShown(`${name}.${part}`, record) ? record[part] : untouchedValueOf(partKind),
       ]),
     );
-  const errorOfRecordPart = (index: number, part: string) =>
+  const findRecordPartError = (index: number, part: string) =>
     secrets.errorOf(`${name}[${index}].${part}`);
   const hasPartError = records.some((_, index) =>
-    Object.keys(parts).some((part) => errorOfRecordPart(index, part)),
+    Object.keys(parts).some((part) => findRecordPartError(index, part)),
   );
   return (
     <LinesField

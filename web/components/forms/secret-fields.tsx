@@ -133,9 +133,9 @@ export function HeadersField({
   }
   const describeLine = ([name]: readonly [string, ...unknown[]]) =>
     name || t("the {item}", { item });
-  const pathOfName = (name: string) => `${field}.${name}`;
-  const issues = lines.map(([name]) => secrets.errorOf(pathOfName(name)));
-  const emptyValueOf = (name: string) => (secrets.isSet(pathOfName(name)) ? null : "");
+  const buildPath = (name: string) => `${field}.${name}`;
+  const issues = lines.map(([name]) => secrets.errorOf(buildPath(name)));
+  const emptyValueOf = (name: string) => (secrets.isSet(buildPath(name)) ? null : "");
   return (
     <LinesField
       label={label}
@@ -159,9 +159,7 @@ export function HeadersField({
             aria-label={t("Value of {line}", { line: describeLine([name]) })}
             autoComplete="off"
             placeholder={
-              text === null
-                ? (placeholderOf(secrets, pathOfName(name)) ?? t("Enter the value"))
-                : ""
+              text === null ? (placeholderOf(secrets, buildPath(name)) ?? t("Enter the value")) : ""
             }
             value={text ?? ""}
             onChange={({ currentTarget: { value: typed } }) =>

@@ -77,7 +77,7 @@ export type Draft = {
  */
 export function useForm<V extends Values>(
   initial: V,
-  save: (values: V, force: boolean, once: string) => Promise<unknown>,
+  save: (values: V, force: boolean, idempotencyKey: string) => Promise<unknown>,
   onTheirs?: () => void,
   draft?: Draft,
 ): Form<V> {
@@ -132,7 +132,7 @@ export function useForm<V extends Values>(
 function createSaver<V extends Values>(
   typed: ReturnType<typeof useTypedValues<V>>,
   errors: ReturnType<typeof useErrors>,
-  save: (values: V, force: boolean, once: string) => Promise<unknown>,
+  save: (values: V, force: boolean, idempotencyKey: string) => Promise<unknown>,
   state: { setBusy: (is: boolean) => void; setConflict: (is: boolean) => void },
 ) {
   const { setBusy, setConflict } = state;
@@ -142,7 +142,7 @@ function createSaver<V extends Values>(
     setBusy(true);
     errors.clear();
     try {
-      await save(typed.values, force, typed.onceKey());
+      await save(typed.values, force, typed.getIdempotencyKey());
       typed.markSaved();
       setBusy(false);
     } catch (error) {
@@ -227,7 +227,7 @@ function useTypedValues<V extends Values>(initial: V, draft: Draft | undefined, 
   const [values, setValues] = useState<V>({ ...initial, ...stored });
   const [restored, setRestored] = useState(stored !== undefined);
   const changed = useRef(new Set(Object.keys(stored ?? {})));
-  const once = useOnceKey(draft, stored !== undefined);
+  const idempotencyKey = useIdempotencyKey(draft, stored !== undefined);
   const typed: DraftValues = Object.fromEntries(
     [...changed.current].flatMap((name) =>
       isSame(values[name], start[name]) ? [] : [[name, values[name]]],
@@ -238,14 +238,14 @@ function useTypedValues<V extends Values>(initial: V, draft: Draft | undefined, 
 
   /** Drops the draft. */
   function forget() {
-    once.set(undefined);
+    idempotencyKey.set(undefined);
     changed.current.clear();
     announces.current = false;
     setRestored(false);
     if (draft) drafts.write(draft.key, {});
   }
   function replace(next: V) {
-    once.set(undefined);
+    idempotencyKey.set(undefined);
     // A copy, so that `markSaved` can tell it from the values before.
     setStart({ ...next });
     setValues(next);
@@ -260,10 +260,10 @@ function useTypedValues<V extends Values>(initial: V, draft: Draft | undefined, 
       setStart((current) => (current === start ? values : current));
       forget();
     },
-    onceKey: once.get,
+    getIdempotencyKey: idempotencyKey.get,
     closesSilently: () => void (announces.current = false),
     set(name: string, value: unknown) {
-      once.set(undefined);
+      idempotencyKey.set(undefined);
       changed.current.add(name);
       setValues((current) => ({ ...current, [name]: value }));
     },
@@ -305,20 +305,20 @@ function useStoredDraft(
 }
 
 /** The idempotency key of the next save. A draft stores it until the response has arrived. */
-function useOnceKey(draft: Draft | undefined, isRestored: boolean) {
+function useIdempotencyKey(draft: Draft | undefined, isRestored: boolean) {
   const storage = draft && `${draft.key} once`;
-  const once = useRef<unknown>(
+  const stored = useRef<unknown>(
     isRestored && storage !== undefined ? drafts.read(storage)?.["key"] : undefined,
   );
   function set(key: string | undefined) {
-    if (once.current === key) return;
-    once.current = key;
+    if (stored.current === key) return;
+    stored.current = key;
     if (storage !== undefined) drafts.write(storage, key === undefined ? {} : { key });
   }
   return {
     set,
     get: (): string => {
-      const key = (once.current as string | undefined) ?? createProvisionalId();
+      const key = (stored.current as string | undefined) ?? createProvisionalId();
       set(key);
       return key;
     },

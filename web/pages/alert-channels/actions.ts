@@ -5,7 +5,7 @@ import {
   channelsQuery,
   type Delivery,
 } from "../../data/alert-channels.ts";
-import { unwrapData, v1, withIfMatch, retryUntilConnected } from "../../data/client.ts";
+import { unwrapData, v1, addIfMatch, retryUntilConnected } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
 import { formatLatency } from "../../components/display/format.ts";
@@ -99,6 +99,6 @@ async function enableChannel({ id }: AlertChannel, enabled: boolean): Promise<bo
 export function deleteChannel(channel: AlertChannel) {
   const { id, name: title } = channel;
   void deleteRecord({ noun: "alert-channel", id, title }, () =>
-    getChannelRoutes(id).delete(undefined, withIfMatch(channel)),
+    getChannelRoutes(id).delete(undefined, addIfMatch(channel)),
   );
 }

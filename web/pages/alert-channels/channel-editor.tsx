@@ -19,7 +19,7 @@ import {
   getChannelRoutes,
   useAlertChannels,
 } from "../../data/alert-channels.ts";
-import { dashboard, unwrapData, withIfMatch, withIdempotencyKey, v1 } from "../../data/client.ts";
+import { dashboard, unwrapData, addIfMatch, addIdempotencyKey, v1 } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
 import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
@@ -109,14 +109,17 @@ function useChannelForm({ type, channel, onSaved, onTheirs }: Props) {
       };
   const form = useForm(
     start,
-    async (values, force, once) => {
+    async (values, force, idempotencyKey) => {
       const saved = await unwrapData(
         channel
           ? getChannelRoutes(channel.id).patch(
               values,
-              withIfMatch(force ? undefined : channel, once),
+              addIfMatch(force ? undefined : channel, idempotencyKey),
             )
-          : v1["alert-channels"].post(buildNewChannelBody(type, values), withIdempotencyKey(once)),
+          : v1["alert-channels"].post(
+              buildNewChannelBody(type, values),
+              addIdempotencyKey(idempotencyKey),
+            ),
       );
       queryClient.setQueryData(recordKey("alert-channel", saved.id), saved);
       if (!channel && attachesToAll && monitorIds.length > 0)

@@ -6,7 +6,7 @@ import {
   getSourceRoutes,
   type LoggedSourceRequest,
 } from "../../data/alert-sources.ts";
-import { unwrapData, withIfMatch } from "../../data/client.ts";
+import { unwrapData, addIfMatch } from "../../data/client.ts";
 import { listKey, recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
 import { t } from "../../language/text.ts";
@@ -37,7 +37,7 @@ export async function setEnabled({ id, name, enabled }: AlertSource) {
 export function deleteSource(source: AlertSource) {
   const { id, name: title } = source;
   void deleteRecord({ noun: "alert-source", id, title }, () =>
-    getSourceRoutes(id).delete(undefined, withIfMatch(source)),
+    getSourceRoutes(id).delete(undefined, addIfMatch(source)),
   );
 }
 

@@ -27,7 +27,7 @@ import { closeDialog, type Dialog } from "../../components/open-dialog.ts";
 import { notify } from "../../components/toasts.tsx";
 import { useAlertChannels } from "../../data/alert-channels.ts";
 import { getSourceRoutes } from "../../data/alert-sources.ts";
-import { unwrapData, v1, withIdempotencyKey, withIfMatch } from "../../data/client.ts";
+import { unwrapData, v1, addIdempotencyKey, addIfMatch } from "../../data/client.ts";
 import { useEscalationPolicies } from "../../data/escalation-policies.ts";
 import { listKey, recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
@@ -60,7 +60,8 @@ export default function SourceDialog({ edited }: { edited: EditedSource }) {
   );
 }
 
-const emptyMapping = (): SourceMapping => SourceMapping.parse({ key: "$.id", title: "$.title" });
+const createEmptyMapping = (): SourceMapping =>
+  SourceMapping.parse({ key: "$.id", title: "$.title" });
 
 type FieldsProps = { source: AlertSource | undefined; onTheirs: () => void };
 
@@ -82,11 +83,14 @@ function useSourceForm({ source, onTheirs }: FieldsProps) {
   };
   return useForm<Values>(
     start,
-    async (values, force, once) => {
+    async (values, force, idempotencyKey) => {
       const saved = await unwrapData(
         source === undefined
-          ? sources.post(values, withIdempotencyKey(once))
-          : getSourceRoutes(source.id).patch(values, withIfMatch(force ? undefined : source, once)),
+          ? sources.post(values, addIdempotencyKey(idempotencyKey))
+          : getSourceRoutes(source.id).patch(
+              values,
+              addIfMatch(force ? undefined : source, idempotencyKey),
+            ),
       );
       queryClient.setQueryData(recordKey("alert-source", saved.id), saved);
       void queryClient.invalidateQueries({ queryKey: listKey("alert-source") });
@@ -109,7 +113,7 @@ function Fields(props: FieldsProps) {
     const isUsual = values.name === "" || values.name === sourceTypeInfos[values.type].name;
     if (source === undefined && isUsual) set("name", sourceTypeInfos[type].name);
     set("type", type);
-    set("mapping", type === "json" ? (values.mapping ?? emptyMapping()) : null);
+    set("mapping", type === "json" ? (values.mapping ?? createEmptyMapping()) : null);
     set("mailRules", type === "email" ? (values.mailRules ?? MailRules.parse({})) : null);
   };
   return (

@@ -1,7 +1,7 @@
 /** Actions on incidents. They appear at once, before the server responds. */
 import { applyPatch } from "../../../src/incidents/rules.ts";
 import type { Incident, IncidentPatch } from "../../../src/incidents/schema.ts";
-import { unwrapData, withIfMatch, v1, retryUntilConnected } from "../../data/client.ts";
+import { unwrapData, addIfMatch, v1, retryUntilConnected } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
 import { createProvisionalId } from "../../data/record.ts";
 import { queryClient } from "../../data/query.ts";
@@ -18,10 +18,10 @@ export const holdUpdate = (
   patch: IncidentPatch,
   /** The incident as the person saw it. Undefined overwrites later changes by others. */
   known: Incident | undefined,
-  once = createProvisionalId(),
+  idempotencyKey = createProvisionalId(),
 ) =>
   hold((query) =>
-    v1.incidents({ id: incident.id }).patch(patch, { query, ...withIfMatch(known, once) }),
+    v1.incidents({ id: incident.id }).patch(patch, { query, ...addIfMatch(known, idempotencyKey) }),
   );
 
 /**
@@ -33,7 +33,7 @@ export async function changeIncident(
   patch: IncidentPatch,
   /** The incident as the person saw it. Undefined overwrites later changes by others. */
   known: Incident | undefined,
-  once = createProvisionalId(),
+  idempotencyKey = createProvisionalId(),
 ) {
   const key = recordKey("incident", incident.id);
   const at = new Date().toISOString();
@@ -51,7 +51,7 @@ export async function changeIncident(
   try {
     const route = v1.incidents({ id: incident.id });
     const after = await retryUntilConnected(
-      () => unwrapData(route.patch(patch, withIfMatch(known, once))),
+      () => unwrapData(route.patch(patch, addIfMatch(known, idempotencyKey))),
       notifyWaiting,
     );
     queryClient.setQueryData(key, after);
@@ -72,10 +72,10 @@ export function deleteIncident(incident: Incident) {
   const { id, title } = incident;
   const route = v1.incidents({ id });
   if (incident.public || incident.status !== "resolved")
-    holdDeletion((query) => route.delete(undefined, { query, ...withIfMatch(incident) }));
+    holdDeletion((query) => route.delete(undefined, { query, ...addIfMatch(incident) }));
   else
     void deleteRecord({ noun: "incident", id, title }, () =>
-      route.delete(undefined, withIfMatch(incident)),
+      route.delete(undefined, addIfMatch(incident)),
     );
 }
 
@@ -83,5 +83,5 @@ export const deletePostmortem = (incident: Incident) =>
   holdDeletion((query) =>
     v1
       .incidents({ id: incident.id })
-      .postmortem.delete(undefined, { query, ...withIfMatch(incident) }),
+      .postmortem.delete(undefined, { query, ...addIfMatch(incident) }),
   );

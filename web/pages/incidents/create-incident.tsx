@@ -4,7 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { IncidentAudience } from "../../../src/dashboard/incident-schema.ts";
 import type { Incident } from "../../../src/incidents/schema.ts";
-import { withIdempotencyKey, v1 } from "../../data/client.ts";
+import { addIdempotencyKey, v1 } from "../../data/client.ts";
 import { listKnownMonitors, useOverview } from "../../data/overview.ts";
 import { hold } from "../../components/held-changes.tsx";
 import { closeDialog, type Dialog } from "../../components/open-dialog.ts";
@@ -60,9 +60,12 @@ function useNewIncident(selected: readonly string[] | undefined) {
       public: true,
       translations: {},
     },
-    async (values, _, once) => {
+    async (values, _, idempotencyKey) => {
       await hold((query) =>
-        v1.incidents.post(buildIncidentBody(values), { query, ...withIdempotencyKey(once) }),
+        v1.incidents.post(buildIncidentBody(values), {
+          query,
+          ...addIdempotencyKey(idempotencyKey),
+        }),
       );
       closeDialog();
       // The page of the incident opens from there when it is sent.

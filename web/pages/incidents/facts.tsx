@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { Incident } from "../../../src/incidents/schema.ts";
 import { useOverview } from "../../data/overview.ts";
 import { StateIcon } from "../../components/display/state-icon.tsx";
-import { durationInWords, Time, useNow } from "../../components/display/time.tsx";
+import { formatUnbrokenDuration, Time, useNow } from "../../components/display/time.tsx";
 import { impactLabels } from "./impacts-field.tsx";
 import { useAudience, useTraces } from "./data.ts";
 import { severityLabels } from "./words.ts";
@@ -72,7 +72,8 @@ export function Duration({ incident }: { incident: Pick<Incident, "createdAt" | 
   const now = useNow();
   const end = incident.resolvedAt === null ? now : Date.parse(incident.resolvedAt);
   const seconds = Math.max(0, Math.floor((end - Date.parse(incident.createdAt)) / 1000));
-  const text = seconds < 60 ? `${seconds}\u00a0s` : durationInWords(seconds - (seconds % 60));
+  const text =
+    seconds < 60 ? `${seconds}\u00a0s` : formatUnbrokenDuration(seconds - (seconds % 60));
   return <span className="num">{text}</span>;
 }
 

@@ -72,7 +72,7 @@ export function findInternalNames(
 }
 
 function listCandidates(text: string, { monitors, groups, people }: KnownNames): Candidate[] {
-  const withoutPublicName = (name: string) => ({ name, listPublicNames: () => [] });
+  const removePublicName = (name: string) => ({ name, listPublicNames: () => [] });
   return [
     ...monitors.map((monitor) => ({
       name: monitor.name,
@@ -83,10 +83,10 @@ function listCandidates(text: string, { monitors, groups, people }: KnownNames):
       listPublicNames: ({ sections }: Page) =>
         sections.flatMap((section) => (section.groupId === id ? (section.name ?? name) : [])),
     })),
-    ...people.flatMap(({ name, email }) => [name, email]).map(withoutPublicName),
-    ...monitors.flatMap(findInternalHost).map(withoutPublicName),
+    ...people.flatMap(({ name, email }) => [name, email]).map(removePublicName),
+    ...monitors.flatMap(findInternalHost).map(removePublicName),
     ...[...text.matchAll(privateAddress), ...text.matchAll(internalHost)].map(([name]) =>
-      withoutPublicName(name),
+      removePublicName(name),
     ),
   ];
 }

@@ -1,6 +1,6 @@
 /** Days and weeks of the maintenance calendar, and the occurrences on each day. */
 import { addMonths, dayMs } from "../../../src/core/time/clock.ts";
-import { dayOfTime } from "../../../src/core/time/time-zones.ts";
+import { getDay } from "../../../src/core/time/time-zones.ts";
 
 /** A day of the local calendar: days since 1 January 1970. */
 export type DayNumber = number;
@@ -44,9 +44,9 @@ export function groupEntriesByDay(
     )
     .sort((one, other) => one.start - other.start);
   for (const one of all) {
-    const firstDay = dayOfTime(one.start, zone);
+    const firstDay = getDay(one.start, zone);
     // The end is exclusive: an occurrence until midnight is not on the next day.
-    const lastDay = Math.min(last, dayOfTime(one.end - 1, zone));
+    const lastDay = Math.min(last, getDay(one.end - 1, zone));
     for (let day = Math.max(first, firstDay); day <= lastDay; day++) {
       const entry = { ...one, isFirstDay: day === firstDay };
       entries.set(day, [...(entries.get(day) ?? []), entry]);

@@ -2,7 +2,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { Times } from "../../../src/monitoring/maintenance/rules.ts";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
-import { dashboard, unwrapData, withIfMatch, v1 } from "../../data/client.ts";
+import { dashboard, unwrapData, addIfMatch, v1 } from "../../data/client.ts";
 import { listKey, recordKey, tracesKey } from "../../data/keys.ts";
 import { createDataQuery, createPageQuery, queryClient } from "../../data/query.ts";
 import { useRecord } from "../../data/record.ts";
@@ -82,10 +82,10 @@ export function deleteWindow(window: MaintenanceWindow) {
   const { id, title } = window;
   const route = windows({ id });
   if (window.public)
-    holdDeletion((query) => route.delete(undefined, { query, ...withIfMatch(window) }));
+    holdDeletion((query) => route.delete(undefined, { query, ...addIfMatch(window) }));
   else
     void deleteRecord({ noun: "maintenance", id, title }, () =>
-      route.delete(undefined, withIfMatch(window)),
+      route.delete(undefined, addIfMatch(window)),
     );
 }
 
@@ -94,7 +94,7 @@ export async function endWindow(window: MaintenanceWindow) {
   const endsAt = new Date().toISOString();
   if (window.public) {
     await hold((query) =>
-      windows({ id: window.id }).patch({ endsAt }, { query, ...withIfMatch(window) }),
+      windows({ id: window.id }).patch({ endsAt }, { query, ...addIfMatch(window) }),
     );
     return;
   }
@@ -103,6 +103,6 @@ export async function endWindow(window: MaintenanceWindow) {
 }
 
 async function setEnd(id: string, endsAt: string, seen?: MaintenanceWindow) {
-  const after = await unwrapData(windows({ id }).patch({ endsAt }, withIfMatch(seen)));
+  const after = await unwrapData(windows({ id }).patch({ endsAt }, addIfMatch(seen)));
   queryClient.setQueryData(recordKey("maintenance", id), after);
 }

@@ -15,7 +15,7 @@ import { CreateButton, EmptyState, LoadFailed, PageHeader } from "../../componen
 import { Pager } from "../../components/pager.tsx";
 import { useRowKeys } from "../../components/row-keys.ts";
 import { useShortcuts } from "../../components/shortcuts.ts";
-import { useNow, useZone, durationInWords } from "../../components/display/time.tsx";
+import { useNow, useZone, formatUnbrokenDuration } from "../../components/display/time.tsx";
 import { useDeleting } from "../../components/deletion.ts";
 import { notifyError } from "../../components/toasts.tsx";
 import { useWindows } from "./current-windows.ts";
@@ -198,7 +198,8 @@ function Until({ window: { current, next } }: { window: MaintenanceWindow }) {
   if (at === undefined) return null;
   const seconds = Math.floor((Date.parse(at) - now) / 1000);
   if (seconds <= 0) return <small>{t("now")}</small>;
-  const duration = seconds < 60 ? `${seconds}\u00a0s` : durationInWords(seconds - (seconds % 60));
+  const duration =
+    seconds < 60 ? `${seconds}\u00a0s` : formatUnbrokenDuration(seconds - (seconds % 60));
   return (
     <small className="num">
       {current ? t("ends in {duration}", { duration }) : t("in {duration}", { duration })}

@@ -1,6 +1,6 @@
 /** The calendar view of the maintenance page, one month at a time. */
 import { addMonths } from "../../../src/core/time/clock.ts";
-import { dayOfTime, startOfDay } from "../../../src/core/time/time-zones.ts";
+import { getDay, startOfDay } from "../../../src/core/time/time-zones.ts";
 import { Menu } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
@@ -49,7 +49,7 @@ export function MonthCalendar({
   onMonthChange: (month: string | undefined) => void;
 }) {
   const zone = useZone();
-  const today = dayOfTime(useNow(), zone);
+  const today = getDay(useNow(), zone);
   const month = chosenMonth ?? formatMonth(today);
   const weeks = useMemo(() => listWeeks(month), [month]);
   const [first, last] = [weeks[0]?.[0] ?? 0, weeks.at(-1)?.[6] ?? 0];

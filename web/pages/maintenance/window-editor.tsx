@@ -4,7 +4,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
-import { unwrapData, withIfMatch, withIdempotencyKey, v1 } from "../../data/client.ts";
+import { unwrapData, addIfMatch, addIdempotencyKey, v1 } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
 import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
@@ -172,14 +172,17 @@ function useWindowForm(
   const draftKey = `maintenance ${isNew ? `like ${window?.id ?? selected}` : edited.id}`;
   return useForm<Values>(
     start,
-    async (values, force, once) => {
+    async (values, force, idempotencyKey) => {
       const body = buildWindowBody(values);
       const reopen = () => {
         drafts.write(draftKey, values);
         openDialog(edited);
       };
       if (isNew) {
-        await hold((query) => windows.post(body, { query, ...withIdempotencyKey(once) }), reopen);
+        await hold(
+          (query) => windows.post(body, { query, ...addIdempotencyKey(idempotencyKey) }),
+          reopen,
+        );
         closeDialog();
         // The page of the window opens from there when it is sent.
         return navigate({ to: "/maintenance" });
@@ -187,9 +190,12 @@ function useWindowForm(
       const route = windows({ id: edited.id });
       const base = force ? undefined : window;
       if (values.public || window?.public === true)
-        await hold((query) => route.patch(body, { query, ...withIfMatch(base, once) }), reopen);
+        await hold(
+          (query) => route.patch(body, { query, ...addIfMatch(base, idempotencyKey) }),
+          reopen,
+        );
       else {
-        const saved = await unwrapData(route.patch(body, withIfMatch(base, once)));
+        const saved = await unwrapData(route.patch(body, addIfMatch(base, idempotencyKey)));
         queryClient.setQueryData(recordKey("maintenance", saved.id), saved);
       }
       closeDialog();
@@ -226,7 +232,7 @@ function TimeFields({
   const { data } = usePreview(times, previewed);
   const issue = data?.issue;
   const overlaps = useOverlaps(id, data?.occurrences[0]);
-  const errorOfTime = (name: string) =>
+  const findTimeError = (name: string) =>
     errorOf(name) ??
     (issue?.path === name && (name !== "rrule" || values.plan.rule !== "")
       ? (issueTexts[issue.message] ?? `It ${issue.message}.`)
@@ -250,7 +256,7 @@ function TimeFields({
           from={values.start}
           value={values.end}
           onChange={(end) => set("end", end)}
-          error={errorOfTime("endsAt")}
+          error={findTimeError("endsAt")}
         />
       </div>
       {overlaps.length > 0 && (
@@ -263,7 +269,7 @@ function TimeFields({
       <RecurrenceField
         plan={values.plan}
         onChange={(plan) => set("plan", plan)}
-        error={errorOfTime("rrule")}
+        error={findTimeError("rrule")}
       />
       {values.plan.repeats !== "never" && !issue && (
         <NextTimes occurrences={data?.occurrences} count={previewed} />

@@ -6,8 +6,8 @@ import {
   dashboard,
   unwrapData,
   unwrapPage,
-  withIfMatch,
-  withIdempotencyKey,
+  addIfMatch,
+  addIdempotencyKey,
   v1,
   retryUntilConnected,
 } from "../../data/client.ts";
@@ -88,9 +88,9 @@ export async function addMonitor(
   );
   try {
     // The idempotency key prevents duplicates when the request is repeated.
-    const once = withIdempotencyKey(provisional.id);
+    const idempotency = addIdempotencyKey(provisional.id);
     await retryUntilConnected(
-      () => unwrapData(v1.monitors.post({ ...target, groupId }, once)),
+      () => unwrapData(v1.monitors.post({ ...target, groupId }, idempotency)),
       notifyWaiting,
     );
     return true;
@@ -186,19 +186,19 @@ export function deleteMonitors(monitors: readonly DeletableMonitor[]) {
   if (only !== undefined && monitors.length === 1)
     return void deleteMonitor(only).catch(notifyError);
   const many = { monitorIds: monitors.map(({ id }) => id), delete: true, skip: true } as const;
-  const once = withIdempotencyKey(createProvisionalId());
-  holdDeletion((query) => v1.monitors.bulk.post(many, { query, ...once }));
+  const idempotency = addIdempotencyKey(createProvisionalId());
+  holdDeletion((query) => v1.monitors.bulk.post(many, { query, ...idempotency }));
 }
 
 async function deleteMonitor(monitor: DeletableMonitor) {
   const { id, name } = monitor;
   const route = v1.monitors({ id });
   if (await retryUntilConnected(() => hasProblem(monitor), notifyWaiting))
-    return holdDeletion((query) => route.delete(undefined, { query, ...withIfMatch(monitor) }));
+    return holdDeletion((query) => route.delete(undefined, { query, ...addIfMatch(monitor) }));
   changeOverview((overview) => removeMonitorsFrom(overview, new Set([id])));
   await deleteRecord(
     { noun: "monitor", id, title: name },
-    () => route.delete(undefined, withIfMatch(monitor)),
+    () => route.delete(undefined, addIfMatch(monitor)),
     () => void refreshOverview(),
   );
 }

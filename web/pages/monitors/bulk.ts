@@ -2,7 +2,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { z } from "zod";
 import type { ManyMonitors } from "../../../src/monitoring/monitors/bulk-schema.ts";
-import { unwrapData, v1, withIdempotencyKey } from "../../data/client.ts";
+import { unwrapData, v1, addIdempotencyKey } from "../../data/client.ts";
 import {
   createOverviewQuery,
   isPartial,
@@ -38,16 +38,18 @@ export const useBulkPreview = (body: Many | null) =>
   });
 
 /** Changes monitors in one write, after a hold if that can send alerts, and offers to undo it. */
-export async function changeMonitors(many: Many, once: string) {
+export async function changeMonitors(many: Many, idempotencyKey: string) {
   if (canAlert(findKnownMonitors(new Set(many.monitorIds)), many.change ?? {})) {
-    const key = withIdempotencyKey(once);
+    const key = addIdempotencyKey(idempotencyKey);
     await hold((query) => v1.monitors.bulk.post(many, { query, ...key }));
     return;
   }
-  const { changed, undo } = await unwrapData(v1.monitors.bulk.post(many, withIdempotencyKey(once)));
+  const { changed, undo } = await unwrapData(
+    v1.monitors.bulk.post(many, addIdempotencyKey(idempotencyKey)),
+  );
   const text = tCount(changed, "Changed {count} monitor", "Changed {count} monitors");
   if (undo === null) return void notify(text);
-  const undoOnce = withIdempotencyKey(createProvisionalId());
+  const undoOnce = addIdempotencyKey(createProvisionalId());
   notifyDone(text, () => unwrapData(v1.monitors.bulk.post(undo, undoOnce)));
 }
 

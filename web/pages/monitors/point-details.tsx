@@ -6,7 +6,7 @@ import { BarDetails, type BarTone } from "../../components/display/bars.tsx";
 import { formatLatency, formatReason } from "../../components/display/format.ts";
 import { nameSeverity } from "../../components/display/severity.ts";
 import { StateIcon, stateLabels } from "../../components/display/state-icon.tsx";
-import { durationInWords, useNow, useZone } from "../../components/display/time.tsx";
+import { formatUnbrokenDuration, useNow, useZone } from "../../components/display/time.tsx";
 import { t, tCount } from "../../language/text.ts";
 
 type Props = {
@@ -26,7 +26,7 @@ export function PointDetails({ from, to, point: found, incidents }: Props) {
       Date.parse(createdAt) < to && (resolvedAt === null || Date.parse(resolvedAt) > from),
   );
   const formatLasting = (seconds: number | undefined) =>
-    seconds ? durationInWords(seconds) : null;
+    seconds ? formatUnbrokenDuration(seconds) : null;
   const tone = typeof found === "string" && found !== "none" ? found : null;
   const point = typeof found === "string" ? null : found;
   const isFine = point != null && point.downSeconds === 0 && point.degradedSeconds === 0;
@@ -87,7 +87,7 @@ export function IncidentLine({
 const describePassed = ({ checks, upSeconds }: TimelinePoint) =>
   checks > 0
     ? tCount(checks, "{count} check passed", "{count} checks passed")
-    : durationInWords(upSeconds);
+    : formatUnbrokenDuration(upSeconds);
 
 const renderState = (name: "up" | "down" | "degraded" | "maintenance", label: string) => (
   <>

@@ -17,17 +17,17 @@ const hostName = /^[\p{L}\p{N}](?:[\p{L}\p{N}-]*\.)+[\p{L}\p{N}-]+(\/\S*)?$/u;
 export function parseTarget(pasted: string): Target | null {
   const text = pasted.trim();
   if (/^https?:\/\/[^\s/?#]+\S*$/i.test(text))
-    return { type: "http", name: nameOfAddress(text), url: text };
+    return { type: "http", name: deriveName(text), url: text };
   const [, host, port] = hostPort.exec(text) ?? [];
   if (host !== undefined && Number(port) >= 1 && Number(port) <= 65535)
     return { type: "tcp", name: text, host, port: Number(port) };
   if (ipv4.test(text)) return { type: "ping", name: text, host: text };
   if (hostName.test(text))
-    return { type: "http", name: nameOfAddress(`https://${text}`), url: `https://${text}` };
+    return { type: "http", name: deriveName(`https://${text}`), url: `https://${text}` };
   return null;
 }
 
-function nameOfAddress(address: string): string {
+function deriveName(address: string): string {
   const url = URL.parse(address);
   if (url === null) return address;
   const path = url.pathname === "/" ? "" : url.pathname.replace(/\/$/, "");

@@ -17,7 +17,7 @@ const names: Record<string, string> = {
 };
 
 /** Display name of a monitor type. */
-export const nameOfType = (type: string): string => names[type] ?? type;
+export const getTypeName = (type: string): string => names[type] ?? type;
 
 /** Types whose results take no measurable time. */
 export const typesWithoutLatency: ReadonlySet<string> = new Set(["composite", "manual"]);

@@ -10,7 +10,7 @@ import { hourMs } from "../../../src/core/time/clock.ts";
 import { formatDateTime } from "../../../src/core/time/times.ts";
 import { holdDeletion } from "../../components/deletion.ts";
 import { notifyDone, notifyError } from "../../components/toasts.tsx";
-import { dashboard, unwrapData, v1, withIdempotencyKey, withIfMatch } from "../../data/client.ts";
+import { dashboard, unwrapData, v1, addIdempotencyKey, addIfMatch } from "../../data/client.ts";
 import { listKey, recordKey, uneditedKey } from "../../data/keys.ts";
 import { createDataQuery, queryClient } from "../../data/query.ts";
 import { createProvisionalId, useRecord } from "../../data/record.ts";
@@ -89,7 +89,7 @@ export const usePreview = (draft: Draft | null) =>
 
 export const deleteSchedule = (schedule: Schedule) =>
   holdDeletion((query) =>
-    schedules({ id: schedule.id }).delete(undefined, { query, ...withIfMatch(schedule) }),
+    schedules({ id: schedule.id }).delete(undefined, { query, ...addIfMatch(schedule) }),
   );
 
 type Times = { startsAt: string; endsAt: string };
@@ -141,10 +141,10 @@ export async function override(
   scheduleId: string,
   body: Times & { personId: string },
   describe: (created: ScheduleOverride) => string,
-  once: string = createProvisionalId(),
+  idempotencyKey: string = createProvisionalId(),
 ) {
   const created = await unwrapData(
-    schedules({ id: scheduleId }).overrides.post(body, withIdempotencyKey(once)),
+    schedules({ id: scheduleId }).overrides.post(body, addIdempotencyKey(idempotencyKey)),
   );
   await refreshSchedule(scheduleId);
   notifyDone(describe(created), () => deleteOverride(scheduleId, created.id));
@@ -156,7 +156,7 @@ export async function swap(scheduleId: string, first: Times, second: Times, text
   const created = await unwrapData(
     schedules({ id: scheduleId }).swaps.post(
       { first: pick(first), second: pick(second) },
-      withIdempotencyKey(createProvisionalId()),
+      addIdempotencyKey(createProvisionalId()),
     ),
   );
   await refreshSchedule(scheduleId);

@@ -30,7 +30,7 @@ export function listSegments(
 }
 
 /** Start of an hour of the calendar, counted from the local day `first`, as an instant. */
-export const timeOfHour = (first: number, hour: number, zone: string): number =>
+export const getHourStart = (first: number, hour: number, zone: string): number =>
   toInstant(first * dayMs + hour * hourMs, zone);
 
 /** The shift at an instant. */

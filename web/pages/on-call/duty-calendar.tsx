@@ -19,7 +19,7 @@ import {
   hoursPerDay,
   listSegments,
   type Segment,
-  timeOfHour,
+  getHourStart,
 } from "./days.ts";
 import { getLocale } from "../../../src/core/text/locale.ts";
 import { t } from "../../language/text.ts";
@@ -52,11 +52,11 @@ export function DutyCalendar({ shifts, people, first, days, label, onSelect }: P
   const rows = useMemo(() => listSegments(shifts, first, days, zone), [shifts, first, days, zone]);
   const colors = useMemo(() => assignColors(people), [people]);
   const selection = useSelection(days * hoursPerDay, (from, to) => {
-    const startsAt = timeOfHour(first, from, zone);
+    const startsAt = getHourStart(first, from, zone);
     const shift = from === to ? findShift(shifts, startsAt) : undefined;
     onSelect?.(
       shift === undefined
-        ? { startsAt, endsAt: timeOfHour(first, to + 1, zone) }
+        ? { startsAt, endsAt: getHourStart(first, to + 1, zone) }
         : { startsAt: Date.parse(shift.startsAt), endsAt: Date.parse(shift.endsAt) },
     );
   });
@@ -144,7 +144,7 @@ function NowLine({ day, zone }: { day: number; zone: string }) {
 /** The name of the person on call at each hour. */
 const listNames = (shifts: readonly Shift[], first: number, days: number, zone: string) =>
   Array.from({ length: days * hoursPerDay }, (_, hour) => {
-    const shift = findShift(shifts, timeOfHour(first, hour, zone));
+    const shift = findShift(shifts, getHourStart(first, hour, zone));
     return shift?.personId == null ? t("nobody") : (shift.personName ?? t("someone"));
   });
 

@@ -7,7 +7,7 @@ import { ClockField } from "../../components/forms/clock-field.tsx";
 import { EditorDialog } from "../../components/forms/editor-dialog.tsx";
 import { type Form, FormFrame, useForm } from "../../components/forms/form.tsx";
 import { weekdays } from "../../components/forms/weekdays.ts";
-import { unwrapData, v1, withIdempotencyKey } from "../../data/client.ts";
+import { unwrapData, v1, addIdempotencyKey } from "../../data/client.ts";
 import { listKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
 import { t } from "../../language/text.ts";
@@ -104,8 +104,8 @@ export const PersonDrillDialog = ({ id, name, onClose }: Person & { onClose: () 
 type PersonFormProps = PersonDrill & { id: string; onClose: () => void };
 
 function PersonForm({ id, drill, onClose }: PersonFormProps) {
-  const form = useForm<PersonDrill>({ drill }, async (values, _force, once) => {
-    await unwrapData(routeOf(id).put(values, withIdempotencyKey(once)));
+  const form = useForm<PersonDrill>({ drill }, async (values, _force, idempotencyKey) => {
+    await unwrapData(routeOf(id).put(values, addIdempotencyKey(idempotencyKey)));
     await queryClient.invalidateQueries({ queryKey: listKey("schedule") });
     onClose();
   });

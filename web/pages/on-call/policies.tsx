@@ -10,7 +10,7 @@ import { Icon } from "../../components/display/icons.tsx";
 import { MenuItem, RecordItems, RowMenu } from "../../components/menus.tsx";
 import { openDialog } from "../../components/open-dialog.ts";
 import { useAlertChannels } from "../../data/alert-channels.ts";
-import { unwrapData, v1, withIfMatch } from "../../data/client.ts";
+import { unwrapData, v1, addIfMatch } from "../../data/client.ts";
 import { useEscalationPolicies } from "../../data/escalation-policies.ts";
 import { listKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
@@ -169,7 +169,7 @@ const DeleteDialog = ({ policy, onClose }: { policy: EscalationPolicy; onClose: 
     onClose={onClose}
     onConfirm={async () => {
       const route = v1["escalation-policies"]({ id: policy.id });
-      await unwrapData(route.delete(undefined, withIfMatch(policy)));
+      await unwrapData(route.delete(undefined, addIfMatch(policy)));
       await queryClient.invalidateQueries({ queryKey: listKey("escalation-policy") });
     }}
   >

@@ -16,7 +16,7 @@ import { NumberField } from "../../components/forms/number-field.tsx";
 import { RecordsField } from "../../components/forms/records-field.tsx";
 import { closeDialog, type Dialog } from "../../components/open-dialog.ts";
 import { useAlertChannels } from "../../data/alert-channels.ts";
-import { unwrapData, v1, withIdempotencyKey, withIfMatch } from "../../data/client.ts";
+import { unwrapData, v1, addIdempotencyKey, addIfMatch } from "../../data/client.ts";
 import { listKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
 import { peopleQuery } from "../settings/data.ts";
@@ -73,11 +73,14 @@ function usePolicyForm({ edited, policy, onTheirs }: FieldsProps) {
   };
   return useForm<Values>(
     start,
-    async (values, force, once) => {
-      if (isNew) await unwrapData(policies.post(values, withIdempotencyKey(once)));
+    async (values, force, idempotencyKey) => {
+      if (isNew) await unwrapData(policies.post(values, addIdempotencyKey(idempotencyKey)));
       else
         await unwrapData(
-          policies({ id: edited.id }).patch(values, withIfMatch(force ? undefined : policy, once)),
+          policies({ id: edited.id }).patch(
+            values,
+            addIfMatch(force ? undefined : policy, idempotencyKey),
+          ),
         );
       await queryClient.invalidateQueries({ queryKey: listKey("escalation-policy") });
       closeDialog();

@@ -11,7 +11,7 @@ import {
 } from "../../../src/alerting/schedules/schema.ts";
 import { type ScheduleHours, weekdays } from "../../../src/alerting/hours/schema.ts";
 import { scheduleBounds } from "../../../src/core/limits.ts";
-import { dayOfTime, startOfDay } from "../../../src/core/time/time-zones.ts";
+import { getDay, startOfDay } from "../../../src/core/time/time-zones.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { listZones, useNow, useZone } from "../../components/display/time.tsx";
 import { DateTimeField } from "../../components/forms/date-time-field.tsx";
@@ -23,7 +23,7 @@ import { NumberField } from "../../components/forms/number-field.tsx";
 import { RecordsField } from "../../components/forms/records-field.tsx";
 import { WeekHours } from "../../components/forms/week-hours.tsx";
 import { closeDialog, type Dialog } from "../../components/open-dialog.ts";
-import { unwrapData, v1, withIdempotencyKey, withIfMatch } from "../../data/client.ts";
+import { unwrapData, v1, addIdempotencyKey, addIfMatch } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
 import { peopleQuery } from "../settings/data.ts";
@@ -85,13 +85,13 @@ function useScheduleForm({ edited, schedule, onTheirs }: FieldsProps) {
   };
   return useForm<Values>(
     start,
-    async (values, force, once) => {
+    async (values, force, idempotencyKey) => {
       const saved = isNew
-        ? await unwrapData(schedules.post(values, withIdempotencyKey(once)))
+        ? await unwrapData(schedules.post(values, addIdempotencyKey(idempotencyKey)))
         : await unwrapData(
             schedules({ id: edited.id }).patch(
               values,
-              withIfMatch(force ? undefined : schedule, once),
+              addIfMatch(force ? undefined : schedule, idempotencyKey),
             ),
           );
       queryClient.setQueryData(recordKey("schedule", saved.id), saved);
@@ -391,7 +391,7 @@ const previewedDays = 14;
 
 function Preview({ form: { values }, id }: { form: Form<Values>; id?: string }) {
   const zone = useZone();
-  const first = dayOfTime(useNow(), zone);
+  const first = getDay(useNow(), zone);
   const { timeZone, layers } = values;
   const current = useMemo(() => {
     const isComplete = layers.every(

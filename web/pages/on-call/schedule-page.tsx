@@ -7,7 +7,7 @@ import { describeLayer } from "../../../src/alerting/schedules/rules.ts";
 import type { Schedule, Shift } from "../../../src/alerting/schedules/schema.ts";
 import { dayMs, hourMs } from "../../../src/core/time/clock.ts";
 import { formatDateTime, formatTimeSpan } from "../../../src/core/time/times.ts";
-import { dayOfTime, startOfDay } from "../../../src/core/time/time-zones.ts";
+import { getDay, startOfDay } from "../../../src/core/time/time-zones.ts";
 import { Confirm } from "../../components/confirm.tsx";
 import { CopyLine } from "../../components/copy.tsx";
 import { dot } from "../../components/display/format.ts";
@@ -93,8 +93,8 @@ export default function SchedulePage() {
 function useFirstTimes(id: string) {
   const zone = useZone();
   const [now] = useState(() => Date.now());
-  const today = dayOfTime(now, zone);
-  const { from, until } = upcomingSpan(now);
+  const today = getDay(now, zone);
+  const { from, until } = buildUpcomingSpan(now);
   return [
     useShifts(id, startOfDay(today, zone), startOfDay(today + shownDays, zone)),
     useShifts(id, from, until),
@@ -150,7 +150,7 @@ function Calendar({
 }) {
   const zone = useZone();
   const { mayWriteAll: mayWrite } = useSignedInPerson();
-  const today = dayOfTime(useNow(), zone);
+  const today = getDay(useNow(), zone);
   // Spans of 14 days from today.
   const [moved, setMoved] = useState(0);
   const first = today + moved * shownDays;
@@ -215,7 +215,7 @@ const offeredSwaps = 6;
 
 /** The next shifts. Each can be taken over or swapped with two taps. */
 function Upcoming({ schedule }: { schedule: Schedule }) {
-  const { from, until } = upcomingSpan(useNow());
+  const { from, until } = buildUpcomingSpan(useNow());
   const { data } = useShifts(schedule.id, from, until);
   if (data === undefined) return null;
   const shown = data.slice(0, shownShifts);
@@ -231,7 +231,7 @@ function Upcoming({ schedule }: { schedule: Schedule }) {
 }
 
 /** From the hour of `now` on, so that the span does not change every second. */
-function upcomingSpan(now: number) {
+function buildUpcomingSpan(now: number) {
   const hour = Math.floor(now / hourMs) * hourMs;
   return {
     from: new Date(hour).toISOString(),
@@ -326,7 +326,7 @@ function ShiftItems({ schedule: { id }, shift, all }: LineProps) {
 function Overrides({ schedule }: { schedule: Schedule }) {
   const zone = useZone();
   const { mayWriteAll: mayWrite } = useSignedInPerson();
-  const { from, until } = upcomingSpan(useNow());
+  const { from, until } = buildUpcomingSpan(useNow());
   const { data = [] } = useOverrides(schedule.id, from, until);
   const { data: people = [] } = useQuery(peopleQuery);
   const present = data.filter(({ endsAt }) => Date.parse(endsAt) > Date.now());

@@ -76,8 +76,8 @@ function useOverrideForm(schedule: Schedule, times: SelectedTimes, onClose: () =
       time: formatTimeSpan(zone, from, until, Date.now(), getLocale()),
     });
   };
-  const form = useForm(start, async (values, _force, once) => {
-    await override(schedule.id, buildBody(values), describe, once);
+  const form = useForm(start, async (values, _force, idempotencyKey) => {
+    await override(schedule.id, buildBody(values), describe, idempotencyKey);
     onClose();
   });
   return { form, buildBody };

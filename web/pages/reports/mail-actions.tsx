@@ -7,7 +7,7 @@ import { hold } from "../../components/held-changes.tsx";
 import { Icon } from "../../components/display/icons.tsx";
 import { Loaded } from "../../components/page.tsx";
 import { useAction } from "../../components/toasts.tsx";
-import { v1, withIdempotencyKey } from "../../data/client.ts";
+import { v1, addIdempotencyKey } from "../../data/client.ts";
 import { createDataQuery } from "../../data/query.ts";
 import { t, tNode } from "../../language/text.ts";
 
@@ -44,9 +44,9 @@ function MailLine({
   onSent: () => void;
 }) {
   const send = useAction(async () => {
-    const once = withIdempotencyKey(crypto.randomUUID());
+    const idempotency = addIdempotencyKey(crypto.randomUUID());
     await hold((query) =>
-      v1.reports.mail.send.post({ interval, groupId, statusPageId }, { query, ...once }),
+      v1.reports.mail.send.post({ interval, groupId, statusPageId }, { query, ...idempotency }),
     );
     onSent();
   });

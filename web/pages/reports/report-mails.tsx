@@ -8,7 +8,7 @@ import { LinesField } from "../../components/forms/lines-field.tsx";
 import { MailActions } from "./mail-actions.tsx";
 import { parsePercent, toPercent } from "../../components/forms/percent.ts";
 import { notify } from "../../components/toasts.tsx";
-import { unwrapData, v1, withIfMatch } from "../../data/client.ts";
+import { unwrapData, v1, addIfMatch } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { createSettingsQuery, peopleQuery } from "../settings/data.ts";
 import { t } from "../../language/text.ts";
@@ -104,7 +104,7 @@ function useReportForm({ settings, people, subject, onTheirs, onSaved, onClose }
       target: target === null ? "" : String(toPercent(target)),
       maintenance: own[0]?.maintenance ?? "excluded",
     },
-    async (values, force, once) => {
+    async (values, force, idempotencyKey) => {
       const { maintenance } = values;
       const slaTarget = values.target.trim() === "" ? null : parsePercent(values.target);
       const chosen = values.recipients.filter(({ who }) => who.trim() !== "");
@@ -121,7 +121,9 @@ function useReportForm({ settings, people, subject, onTheirs, onSaved, onClose }
       const others = settings.reportMails.filter((mail) => !own.includes(mail));
       const body = { reportMails: [...others, ...mails] };
       onSaved(
-        await unwrapData(v1.settings.patch(body, withIfMatch(force ? undefined : settings, once))),
+        await unwrapData(
+          v1.settings.patch(body, addIfMatch(force ? undefined : settings, idempotencyKey)),
+        ),
       );
       notify(t("Saved"));
       onClose();

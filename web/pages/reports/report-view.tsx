@@ -19,7 +19,7 @@ import { dot, formatCount, formatPercent, formatReason } from "../../components/
 import { Icon } from "../../components/display/icons.tsx";
 import { nameSeverity } from "../../components/display/severity.ts";
 import { EmptyState, Figure, Panel } from "../../components/page.tsx";
-import { durationInWords } from "../../components/display/time.tsx";
+import { formatUnbrokenDuration } from "../../components/display/time.tsx";
 import { type Column, Table } from "./report-table.tsx";
 import { describeMonth, nameMonth } from "./search.ts";
 import { t, tCount, tNode } from "../../language/text.ts";
@@ -289,7 +289,7 @@ function listFigureColumns<T extends ReportFigures & Row>(
   rows: readonly T[],
 ): Column<T>[] {
   const earlier = new Map(rowsBefore.map((row) => [row.id, row.ratio]));
-  const ratioBefore = ({ id }: T) => earlier.get(id) ?? null;
+  const findEarlierRatio = ({ id }: T) => earlier.get(id) ?? null;
   const createDurationColumn = (head: string, value: (row: T) => number | null): Column<T> => ({
     head,
     value,
@@ -306,8 +306,8 @@ function listFigureColumns<T extends ReportFigures & Row>(
     {
       isShown: before !== undefined,
       head: before === undefined ? "" : nameMonth(before.month),
-      value: ratioBefore,
-      cell: (row) => formatPercent(ratioBefore(row)),
+      value: findEarlierRatio,
+      cell: (row) => formatPercent(findEarlierRatio(row)),
     },
     createDurationColumn(t("Down"), ({ downSeconds }) => downSeconds),
     createDurationColumn(t("Degraded"), ({ degradedSeconds }) => degradedSeconds),
@@ -520,6 +520,6 @@ function describeSla({ isMet, isPartial }: ReportFigures, target: number | null)
 
 /** A duration, `None` for zero, `–` if unknown. */
 const describeSeconds = (seconds: number | null): string =>
-  seconds === null ? "–" : seconds < 1 ? t("None") : durationInWords(seconds);
+  seconds === null ? "–" : seconds < 1 ? t("None") : formatUnbrokenDuration(seconds);
 
 const describeCount = (count: number | null): string => (count === null ? "–" : formatCount(count));

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { YearReport } from "../../../src/reports/schema.ts";
 import { formatCount, formatPercent } from "../../components/display/format.ts";
 import { Loaded } from "../../components/page.tsx";
-import { durationInWords } from "../../components/display/time.tsx";
+import { formatUnbrokenDuration } from "../../components/display/time.tsx";
 import { v1 } from "../../data/client.ts";
 import { createDataQuery } from "../../data/query.ts";
 import { getLocale } from "../../../src/core/text/locale.ts";
@@ -44,7 +44,8 @@ export default function YearView({ organizationId, query, onPick }: Props) {
   );
 }
 
-const describeSeconds = (seconds: number) => (seconds < 1 ? t("None") : durationInWords(seconds));
+const describeSeconds = (seconds: number) =>
+  seconds < 1 ? t("None") : formatUnbrokenDuration(seconds);
 
 const slaColumn: Column<YearReport["months"][number]> = {
   head: "SLA",

@@ -1,7 +1,7 @@
 /** The access tokens of a status page, for programs that can't sign in. */
 import { Button, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { unwrapData, withIdempotencyKey } from "../../data/client.ts";
+import { unwrapData, addIdempotencyKey } from "../../data/client.ts";
 import { getPageRoutes, useAccessTokens } from "../../data/status-pages.ts";
 import { Confirm } from "../../components/confirm.tsx";
 import { ShownOnce } from "../../components/copy.tsx";
@@ -80,9 +80,9 @@ function NewToken({ pageId, onClose }: { pageId: string; onClose: () => void }) 
   const [token, setToken] = useState<string | null>(null);
   const form = useForm(
     { name: "" },
-    async (values, _, once) => {
+    async (values, _, idempotencyKey) => {
       const routes = getPageRoutes(pageId)["access-tokens"];
-      setToken((await unwrapData(routes.post(values, withIdempotencyKey(once)))).token);
+      setToken((await unwrapData(routes.post(values, addIdempotencyKey(idempotencyKey)))).token);
     },
     undefined,
     { key: "access-token" },

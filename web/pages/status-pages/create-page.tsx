@@ -3,7 +3,7 @@ import { Select, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { slugify } from "../../../src/core/text/formatting.ts";
-import { unwrapData, withIdempotencyKey, v1 } from "../../data/client.ts";
+import { unwrapData, addIdempotencyKey, v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { cacheStatusPage, type StatusPage } from "../../data/status-pages.ts";
 import { FormDialog, useForm } from "../../components/forms/form.tsx";
@@ -22,11 +22,11 @@ export default function CreatePage({ onClose }: { onClose: () => void }) {
   const [slugTyped, setSlugTyped] = useState(false);
   const form = useForm<Pick<StatusPage, "title" | "slug" | "visibility" | "timeZone">>(
     { title: "", slug: "", visibility: "hidden", timeZone: useZone() },
-    async (values, _, once) => {
+    async (values, _, idempotencyKey) => {
       const groups = overview?.groups ?? [];
       const sections = groups.slice(0, 100).map(({ id }) => ({ groupId: id }));
       const page = await unwrapData(
-        v1["status-pages"].post({ ...values, sections }, withIdempotencyKey(once)),
+        v1["status-pages"].post({ ...values, sections }, addIdempotencyKey(idempotencyKey)),
       );
       cacheStatusPage(page);
       notify(t("Created {title}", { title: page.title }));

@@ -334,7 +334,7 @@ export function FileField({
   const { mutate, isPending, error } = useMutation({
     mutationFn: (file: File | null) => {
       const route = getPageRoutes(id)[name];
-      return unwrapData(file === null ? route.delete() : route.put(asUpload(file, name)));
+      return unwrapData(file === null ? route.delete() : route.put(toUpload(file, name)));
     },
     onSuccess: (saved, file) => {
       onChanged(saved);
@@ -374,5 +374,5 @@ export function FileField({
 }
 
 /** Sets the media type of a font, which not all systems know. */
-const asUpload = (file: File, name: keyof typeof files) =>
+const toUpload = (file: File, name: keyof typeof files) =>
   name === "font" ? new File([file], file.name, { type: fontType }) : file;

@@ -1,6 +1,6 @@
 /** The editor of a status page: its form and a live preview. */
 import { useEffect, useMemo, useState } from "react";
-import { unwrapData, withIfMatch } from "../../data/client.ts";
+import { unwrapData, addIfMatch } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import {
   cacheStatusPage,
@@ -34,9 +34,9 @@ function usePageForm(page: StatusPage) {
   const [base, setBase] = useState(page);
   const form: PageForm = useForm(
     toValues(page),
-    async (values, force, once) => {
+    async (values, force, idempotencyKey) => {
       const saved = await unwrapData(
-        getPageRoutes(id).patch(values, withIfMatch(force ? undefined : base, once)),
+        getPageRoutes(id).patch(values, addIfMatch(force ? undefined : base, idempotencyKey)),
       );
       startFrom(saved);
       cacheStatusPage(saved);

@@ -17,7 +17,7 @@ import { createStoredSecrets } from "../../components/forms/stored-secrets.ts";
 import { Time } from "../../components/display/time.tsx";
 import { Loaded, Panel } from "../../components/page.tsx";
 import { notify } from "../../components/toasts.tsx";
-import { unwrapData, withIfMatch } from "../../data/client.ts";
+import { unwrapData, addIfMatch } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { createPublishingQuery, getPageRoutes, type StatusPage } from "../../data/status-pages.ts";
 import { t, tCount, tNode } from "../../language/text.ts";
@@ -111,11 +111,11 @@ function usePublishingForm({ page, publication }: Props) {
   const [known, setKnown] = useState(publication);
   const form = useForm(
     toFields(publication),
-    async (values, force, once) => {
+    async (values, force, idempotencyKey) => {
       const saved = await unwrapData(
         getPageRoutes(page.id).publishing.patch(
           buildPatch(values),
-          withIfMatch(force ? undefined : known, once),
+          addIfMatch(force ? undefined : known, idempotencyKey),
         ),
       );
       setKnown(saved);

@@ -2,7 +2,7 @@
 import { formatCount, dot } from "../../components/display/format.ts";
 import { Button, Menu } from "@mantine/core";
 import { Link, useParams, useSearch, useNavigate } from "@tanstack/react-router";
-import { withIfMatch } from "../../data/client.ts";
+import { addIfMatch } from "../../data/client.ts";
 import { useManagedRecords } from "../../data/managed.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedInPerson } from "../../data/session.ts";
@@ -156,7 +156,7 @@ function PageActions({ page }: { page: StatusPage }) {
             !page.default &&
             (() => {
               void deleteRecord({ noun: "status-page", id, title }, () =>
-                getPageRoutes(id).delete(undefined, withIfMatch(page)),
+                getPageRoutes(id).delete(undefined, addIfMatch(page)),
               );
               void navigate({ to: "/status-pages" });
             })

@@ -4,7 +4,7 @@ import { useCallback } from "react";
 import type { Severity } from "../../../src/core/fields.ts";
 import { severities } from "../../../src/core/statuses.ts";
 import { capitalize } from "../../../src/core/text/formatting.ts";
-import { unwrapData, withIfMatch } from "../../data/client.ts";
+import { unwrapData, addIfMatch } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { getPageRoutes, type Subscriber } from "../../data/status-pages.ts";
 import { dot } from "../../components/display/format.ts";
@@ -172,9 +172,9 @@ function EditorFields({
   const route = getPageRoutes(pageId).subscribers({ subscriberId: subscriber.id });
   const form = useForm(
     toValues(subscriber),
-    async (values, force, once) => {
+    async (values, force, idempotencyKey) => {
       const base = force ? undefined : subscriber;
-      await unwrapData(route.patch(buildChoice(values), withIfMatch(base, once)));
+      await unwrapData(route.patch(buildChoice(values), addIfMatch(base, idempotencyKey)));
       notify(t("Saved"));
       onClose();
     },

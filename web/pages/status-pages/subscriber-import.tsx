@@ -1,6 +1,6 @@
 /** The dialog that imports subscribers from a CSV file. */
 import { Checkbox, FileInput } from "@mantine/core";
-import { unwrapData, withIdempotencyKey } from "../../data/client.ts";
+import { unwrapData, addIdempotencyKey } from "../../data/client.ts";
 import { getPageRoutes } from "../../data/status-pages.ts";
 import { FormDialog, useForm } from "../../components/forms/form.tsx";
 import { notify } from "../../components/toasts.tsx";
@@ -24,11 +24,13 @@ export function ImportSubscribers({ pageId, onClose }: { pageId: string; onClose
   const route = getPageRoutes(pageId)["subscribers-import"];
   const form = useForm<Values>(
     { file: null, hasAgreed: false },
-    async ({ file, hasAgreed }, _, once) => {
+    async ({ file, hasAgreed }, _, idempotencyKey) => {
       const total = { added: 0, existing: 0, skipped: 0 };
       for (const [part, csv] of divide((await file?.text()) ?? "").entries()) {
         const body = { csv, confirmed: hasAgreed as true };
-        const done = await unwrapData(route.post(body, withIdempotencyKey(`${once} ${part}`)));
+        const done = await unwrapData(
+          route.post(body, addIdempotencyKey(`${idempotencyKey} ${part}`)),
+        );
         for (const name of ["added", "existing", "skipped"] as const) total[name] += done[name];
       }
       const { added, existing, skipped } = total;

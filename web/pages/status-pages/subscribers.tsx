@@ -5,7 +5,7 @@ import { formatCsvRow } from "../../../src/core/text/formatting.ts";
 import { Button, SegmentedControl, Switch, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { type ReactNode, useState } from "react";
-import { unwrapData, withIdempotencyKey } from "../../data/client.ts";
+import { unwrapData, addIdempotencyKey } from "../../data/client.ts";
 import {
   type StatusPage,
   type Subscriber,
@@ -220,9 +220,9 @@ function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: () => voi
   const route = getPageRoutes(page.id).subscribers;
   const form = useForm(
     emptyValues,
-    async (values, _, once) => {
+    async (values, _, idempotencyKey) => {
       const { status } = await unwrapData(
-        route.post(buildSubscriberBody(values), withIdempotencyKey(once)),
+        route.post(buildSubscriberBody(values), addIdempotencyKey(idempotencyKey)),
       );
       notify(
         status === "pending"

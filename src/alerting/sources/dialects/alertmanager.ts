@@ -1,28 +1,28 @@
 /** Webhooks of Prometheus Alertmanager, version 4: https://prometheus.io/docs/alerting/latest/configuration/#webhook_config */
 import { invalidFieldError } from "../../../core/validation.ts";
 import {
-  asList,
-  asObject,
-  asText,
+  toList,
+  toJsonObject,
+  toText,
   joinLines,
   type Json,
   pickLink,
   pickText,
-  priorityFor,
+  parsePriority,
   type ReadReports,
   type Report,
 } from "../report-rules.ts";
 
 export const readAlertmanager: ReadReports = ({ body }) => {
-  const { alerts } = asObject(body);
+  const { alerts } = toJsonObject(body);
   if (!Array.isArray(alerts)) throw invalidFieldError("alerts", "must be a list of alerts");
-  return asList(alerts).map((alert, index) => readAlert(asObject(alert), index));
+  return toList(alerts).map((alert, index) => readAlert(toJsonObject(alert), index));
 };
 
 function readAlert(alert: Json, index: number): Report {
-  const labels = asObject(alert["labels"]);
-  const annotations = asObject(alert["annotations"]);
-  const status = asText(alert["status"]);
+  const labels = toJsonObject(alert["labels"]);
+  const annotations = toJsonObject(alert["annotations"]);
+  const status = toText(alert["status"]);
   if (status !== "firing" && status !== "resolved")
     throw invalidFieldError(`alerts[${index}].status`, "must be firing or resolved");
   const name = pickText(labels["alertname"], "Alert");
@@ -39,20 +39,20 @@ function readAlert(alert: Json, index: number): Report {
       pickText(annotations["description"], annotations["message"]),
       describeLabels(labels),
     ),
-    priority: priorityFor(pickText(labels["severity"], labels["priority"])),
+    priority: parsePriority(pickText(labels["severity"], labels["priority"])),
     link: pickLink(
       annotations["runbook_url"],
       alert["panelURL"],
       alert["dashboardURL"],
       alert["generatorURL"],
     ),
-    episode: asText(alert["startsAt"]) || null,
+    episode: toText(alert["startsAt"]) || null,
   };
 }
 
 /** The labels in one line, in a fixed order, such as `alertname=HighLoad, instance=db1`. */
 const describeLabels = (labels: Json) =>
   Object.entries(labels)
-    .map(([name, value]) => `${name}=${asText(value)}`)
+    .map(([name, value]) => `${name}=${toText(value)}`)
     .toSorted()
     .join(", ");

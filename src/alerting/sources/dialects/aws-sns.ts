@@ -2,8 +2,8 @@
 import { createLookup } from "../../../core/collections/objects.ts";
 import { invalidFieldError } from "../../../core/validation.ts";
 import {
-  asObject,
-  asText,
+  toJsonObject,
+  toText,
   joinLines,
   type Json,
   pickText,
@@ -15,14 +15,14 @@ import {
 
 /** The signature was verified before, and a subscription was confirmed. */
 export const readAwsSns: ReadReports = ({ body }) => {
-  const sent = asObject(body);
-  const type = asText(sent["Type"]);
+  const sent = toJsonObject(body);
+  const type = toText(sent["Type"]);
   if (type === "SubscriptionConfirmation" || type === "UnsubscribeConfirmation") return [];
   if (type !== "Notification") throw invalidFieldError("Type", "must be Notification");
-  const text = asText(sent["Message"]);
+  const text = toText(sent["Message"]);
   const alarm = parseAlarm(text);
   if (alarm !== null) return readAlarm(alarm);
-  const subject = asText(sent["Subject"]);
+  const subject = toText(sent["Subject"]);
   const [firstLine = ""] = text.split("\n");
   return [
     {
@@ -39,7 +39,7 @@ export const readAwsSns: ReadReports = ({ body }) => {
 
 function parseAlarm(text: string): Json | null {
   try {
-    const value = asObject(JSON.parse(text));
+    const value = toJsonObject(JSON.parse(text));
     return "AlarmName" in value && "NewStateValue" in value ? value : null;
   } catch {
     return null;
@@ -53,9 +53,9 @@ const states: Readonly<Record<string, ReportStatus>> = createLookup({
 
 /** Without enough data, the state of the alarm stays as it was. */
 function readAlarm(alarm: Json): Report[] {
-  const status = states[asText(alarm["NewStateValue"])];
+  const status = states[toText(alarm["NewStateValue"])];
   if (status === undefined) return [];
-  const name = asText(alarm["AlarmName"]);
+  const name = toText(alarm["AlarmName"]);
   return [
     {
       key: pickText(alarm["AlarmArn"], name),
@@ -65,7 +65,7 @@ function readAlarm(alarm: Json): Report[] {
       priority: null,
       link: null,
       // Amazon delivers messages out of order, and can deliver one twice.
-      episode: asText(alarm["StateChangeTime"]) || null,
+      episode: toText(alarm["StateChangeTime"]) || null,
       isTimed: true,
     },
   ];

@@ -2,7 +2,7 @@
 import { createLookup } from "../../../core/collections/objects.ts";
 import { invalidFieldError } from "../../../core/validation.ts";
 import {
-  asObject,
+  toJsonObject,
   joinLines,
   type Json,
   pickLink,
@@ -23,7 +23,7 @@ const priorities: Readonly<Record<string, "low" | "normal" | "critical">> = crea
 });
 
 export const readCheckmk: ReadReports = ({ body }) => {
-  const sent = asObject(body);
+  const sent = toJsonObject(body);
   const read = (name: string) => pickText(sent[name], sent[`NOTIFY_${name}`]);
   const host = requireText(read("HOSTNAME"), "HOSTNAME");
   const service = read("SERVICEDESC");

@@ -1,7 +1,13 @@
 /** Any JSON, whose fields are found by paths that people enter. */
 import { invalidFieldError } from "../../../core/validation.ts";
 import { findValue } from "../../../monitoring/checks/protocols/json-path.ts";
-import { asText, pickLink, priorityFor, type Report, type SourceRequest } from "../report-rules.ts";
+import {
+  toText,
+  pickLink,
+  parsePriority,
+  type Report,
+  type SourceRequest,
+} from "../report-rules.ts";
 import type { SourceMapping } from "../schema.ts";
 
 /** Reads one alert, or those of the list at `alerts`. Throws VALIDATION_ERROR with the path that finds nothing. */
@@ -14,7 +20,7 @@ export function readJson({ body }: SourceRequest, mapping: SourceMapping): Repor
 }
 
 function readOne(value: unknown, mapping: SourceMapping, where: string): Report {
-  const read = (path: string | null) => (path === null ? "" : asText(findValue(value, path)));
+  const read = (path: string | null) => (path === null ? "" : toText(findValue(value, path)));
   const key = read(mapping.key);
   if (key === "") throw invalidFieldError(mapping.key, `finds no text or number${where}`);
   const status = statusOf(read(mapping.status), mapping, where);
@@ -26,7 +32,7 @@ function readOne(value: unknown, mapping: SourceMapping, where: string): Report 
     status,
     title,
     text: read(mapping.text),
-    priority: priorityFor(read(mapping.priority)),
+    priority: parsePriority(read(mapping.priority)),
     link: pickLink(read(mapping.link)),
   };
 }

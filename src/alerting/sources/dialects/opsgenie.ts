@@ -2,12 +2,12 @@
 import { createLookup } from "../../../core/collections/objects.ts";
 import { invalidFieldError } from "../../../core/validation.ts";
 import {
-  asList,
-  asObject,
-  asText,
+  toList,
+  toJsonObject,
+  toText,
   joinLines,
   pickText,
-  priorityFor,
+  parsePriority,
   type ReadReports,
   type ReportStatus,
   requireText,
@@ -27,10 +27,10 @@ export const readOpsgenie: ReadReports = ({ path, body }) => {
     const key = decodePart(identifier);
     return [{ key, status, title: "", text: "", priority: null, link: null }];
   }
-  const alert = asObject(body);
+  const alert = toJsonObject(body);
   const title = requireText(alert["message"], "message");
-  const details = Object.entries(asObject(alert["details"])).map(
-    ([name, value]) => `${name}: ${asText(value)}`,
+  const details = Object.entries(toJsonObject(alert["details"])).map(
+    ([name, value]) => `${name}: ${toText(value)}`,
   );
   return [
     {
@@ -43,10 +43,10 @@ export const readOpsgenie: ReadReports = ({ path, body }) => {
         alert["entity"],
         alert["source"],
         ...details,
-        asList(alert["tags"]).map(asText).join(", "),
+        toList(alert["tags"]).map(toText).join(", "),
       ),
       // P3 is the priority of an alert without one.
-      priority: priorityFor(alert["priority"]) ?? "normal",
+      priority: parsePriority(alert["priority"]) ?? "normal",
       link: null,
     },
   ];

@@ -3,13 +3,13 @@ import { createLookup } from "../../../core/collections/objects.ts";
 import { sha256 } from "../../../core/ids.ts";
 import { invalidFieldError } from "../../../core/validation.ts";
 import {
-  asList,
-  asObject,
-  asText,
+  toList,
+  toJsonObject,
+  toText,
   joinLines,
   type Json,
   pickLink,
-  priorityFor,
+  parsePriority,
   type ReadReports,
   type ReportStatus,
   requireText,
@@ -22,18 +22,18 @@ const statuses: Readonly<Record<string, ReportStatus>> = createLookup({
 });
 
 export const readPagerDuty: ReadReports = ({ body }) => {
-  const event = asObject(body);
-  const status = statuses[asText(event["event_action"])];
+  const event = toJsonObject(body);
+  const status = statuses[toText(event["event_action"])];
   if (status === undefined)
     throw invalidFieldError("event_action", "must be trigger, acknowledge or resolve");
   if (status !== "open") {
     const key = requireText(event["dedup_key"], "dedup_key");
     return [{ key, status, title: "", text: "", priority: null, link: null }];
   }
-  const payload = asObject(event["payload"]);
+  const payload = toJsonObject(event["payload"]);
   const title = requireText(payload["summary"], "payload.summary");
   const source = requireText(payload["source"], "payload.source");
-  const links = asList(event["links"]).map((link) => asObject(link)["href"]);
+  const links = toList(event["links"]).map((link) => toJsonObject(link)["href"]);
   return [
     {
       key: dedupKeyOf(event),
@@ -46,7 +46,7 @@ export const readPagerDuty: ReadReports = ({ body }) => {
         payload["class"],
         describeDetails(payload["custom_details"]),
       ),
-      priority: priorityFor(payload["severity"]),
+      priority: parsePriority(payload["severity"]),
       link: pickLink(...links, event["client_url"]),
     },
   ];
@@ -54,14 +54,14 @@ export const readPagerDuty: ReadReports = ({ body }) => {
 
 /** Returns the key of an event. One without a key gets a key of its content, so that a retry opens no second alert. */
 function dedupKeyOf(event: Json): string {
-  const key = asText(event["dedup_key"]);
-  const { summary, source, timestamp } = asObject(event["payload"]);
+  const key = toText(event["dedup_key"]);
+  const { summary, source, timestamp } = toJsonObject(event["payload"]);
   return key === "" ? sha256(JSON.stringify([summary, source, timestamp])).slice(0, 32) : key;
 }
 
 const describeDetails = (details: unknown): string =>
   typeof details === "string"
     ? details
-    : Object.entries(asObject(details))
-        .map(([name, value]) => `${name}: ${asText(value) || JSON.stringify(value)}`)
+    : Object.entries(toJsonObject(details))
+        .map(([name, value]) => `${name}: ${toText(value) || JSON.stringify(value)}`)
         .join("\n");

@@ -2,13 +2,13 @@
 import { createLookup } from "../../../core/collections/objects.ts";
 import { invalidFieldError } from "../../../core/validation.ts";
 import {
-  asObject,
-  asText,
+  toJsonObject,
+  toText,
   joinLines,
   type Json,
   pickLink,
   pickText,
-  priorityFor,
+  parsePriority,
   type ReadReports,
   type Report,
   type ReportStatus,
@@ -16,13 +16,13 @@ import {
 } from "../report-rules.ts";
 
 export const readSentry: ReadReports = ({ body, headers }) => {
-  const sent = asObject(body);
-  const data = asObject(sent["data"]);
-  const action = asText(sent["action"]);
+  const sent = toJsonObject(body);
+  const data = toJsonObject(sent["data"]);
+  const action = toText(sent["action"]);
   const resource = headers["sentry-hook-resource"] ?? findResource(data);
-  if (resource === "event_alert") return [readEventAlert(asObject(data["event"]), data)];
+  if (resource === "event_alert") return [readEventAlert(toJsonObject(data["event"]), data)];
   if (resource === "metric_alert") return [readMetricAlert(action, data)];
-  if (resource === "issue") return readIssue(action, asObject(data["issue"]));
+  if (resource === "issue") return readIssue(action, toJsonObject(data["issue"]));
   if ("project" in sent && "url" in sent) return [readPlugin(sent)];
   // Such as `installation`, or `comment`.
   if (resource !== "") return [];
@@ -45,7 +45,7 @@ function readEventAlert(event: Json, data: Json): Report {
     status: "open",
     title: pickText(event["title"], event["message"], "Sentry issue"),
     text: joinLines(event["culprit"], data["triggered_rule"]),
-    priority: priorityFor(event["level"]),
+    priority: parsePriority(event["level"]),
     link: pickLink(event["web_url"], event["url"]),
   };
 }
@@ -57,17 +57,17 @@ const metricStatuses: Readonly<Record<string, ReportStatus>> = createLookup({
 });
 
 function readMetricAlert(action: string, data: Json): Report {
-  const alert = asObject(data["metric_alert"]);
+  const alert = toJsonObject(data["metric_alert"]);
   const status = metricStatuses[action];
   if (status === undefined)
     throw invalidFieldError("action", "must be critical, warning or resolved");
-  const rule = asObject(alert["alert_rule"]);
+  const rule = toJsonObject(alert["alert_rule"]);
   return {
     key: `metric ${requireText(pickText(alert["id"], alert["identifier"]), "data.metric_alert.id")}`,
     status,
     title: pickText(alert["title"], rule["name"], data["description_title"], "Metric alert"),
     text: joinLines(data["description_title"], data["description_text"]),
-    priority: priorityFor(action),
+    priority: parsePriority(action),
     link: pickLink(data["web_url"]),
   };
 }
@@ -89,21 +89,21 @@ function readIssue(action: string, issue: Json): Report[] {
       key: `issue ${requireText(issue["id"], "data.issue.id")}`,
       status,
       title: pickText(issue["title"], issue["shortId"], "Sentry issue"),
-      text: joinLines(issue["culprit"], asObject(issue["project"])["name"]),
-      priority: priorityFor(issue["level"]),
+      text: joinLines(issue["culprit"], toJsonObject(issue["project"])["name"]),
+      priority: parsePriority(issue["level"]),
       link: pickLink(issue["web_url"], issue["permalink"]),
     },
   ];
 }
 
 function readPlugin(sent: Json): Report {
-  const event = asObject(sent["event"]);
+  const event = toJsonObject(sent["event"]);
   return {
     key: `issue ${requireText(pickText(sent["id"], event["groupid"]), "id")}`,
     status: "open",
     title: pickText(event["title"], sent["message"], sent["culprit"], "Sentry issue"),
     text: joinLines(sent["project_name"], sent["culprit"]),
-    priority: priorityFor(sent["level"]),
+    priority: parsePriority(sent["level"]),
     link: pickLink(sent["url"]),
   };
 }

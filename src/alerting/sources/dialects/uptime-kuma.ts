@@ -2,8 +2,8 @@
 import { createLookup } from "../../../core/collections/objects.ts";
 import { invalidFieldError } from "../../../core/validation.ts";
 import {
-  asObject,
-  asText,
+  toJsonObject,
+  toText,
   joinLines,
   pickLink,
   pickText,
@@ -19,16 +19,16 @@ const statuses: Readonly<Record<string, ReportStatus>> = createLookup({
 });
 
 export const readUptimeKuma: ReadReports = ({ body }) => {
-  const sent = asObject(body);
+  const sent = toJsonObject(body);
   // A form contains the JSON in one field.
   const { heartbeat, monitor, msg } = "data" in sent ? parse(sent["data"]) : sent;
   if (msg === undefined && heartbeat === undefined)
     throw invalidFieldError("heartbeat", "is required");
   // Without a heartbeat, it is a test, or a notice that a certificate expires.
-  if (heartbeat === undefined || heartbeat === null) return readNotice(asText(msg));
-  const beat = asObject(heartbeat);
-  const watched = asObject(monitor);
-  const status = statuses[asText(beat["status"])];
+  if (heartbeat === undefined || heartbeat === null) return readNotice(toText(msg));
+  const beat = toJsonObject(heartbeat);
+  const watched = toJsonObject(monitor);
+  const status = statuses[toText(beat["status"])];
   if (status === undefined) return [];
   const name = pickText(watched["pathName"], watched["name"], "Monitor");
   return [
@@ -61,7 +61,7 @@ function readNotice(message: string) {
 
 function parse(text: unknown) {
   try {
-    return asObject(JSON.parse(asText(text)));
+    return toJsonObject(JSON.parse(toText(text)));
   } catch {
     throw invalidFieldError("data", "must be JSON");
   }

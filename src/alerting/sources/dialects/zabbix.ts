@@ -1,7 +1,7 @@
 /** Webhooks of Zabbix, with the parameters that its own media types use: https://www.zabbix.com/documentation/current/en/manual/config/notifications/media/webhook */
 import {
-  asObject,
-  asText,
+  toJsonObject,
+  toText,
   joinLines,
   type Json,
   pickLink,
@@ -10,13 +10,13 @@ import {
   type ReportStatus,
   requireText,
 } from "../report-rules.ts";
-import { priorityFor } from "../report-rules.ts";
+import { parsePriority } from "../report-rules.ts";
 
 /** {EVENT.NSEVERITY}: 0 not classified, 1 information, 2 warning, 3 average, 4 high, 5 disaster. */
 const priorities = ["normal", "low", "normal", "normal", "critical", "critical"] as const;
 
 export const readZabbix: ReadReports = ({ body }) => {
-  const sent = asObject(body);
+  const sent = toJsonObject(body);
   const key = requireText(pickText(sent["event_id"], sent["eventid"]), "event_id");
   const status = statusOf(sent);
   const subject = pickText(sent["event_name"], sent["alert_subject"], sent["trigger_name"]);
@@ -39,15 +39,15 @@ export const readZabbix: ReadReports = ({ body }) => {
 function statusOf(sent: Json): ReportStatus {
   const value = pickText(sent["event_value"], sent["value"]).toLowerCase();
   if (value === "0" || value === "resolved" || value === "ok") return "resolved";
-  const isUpdate = asText(sent["event_update_status"]) === "1";
-  const isAcknowledged = asText(sent["event_ack_status"]).toLowerCase() === "yes";
+  const isUpdate = toText(sent["event_update_status"]) === "1";
+  const isAcknowledged = toText(sent["event_ack_status"]).toLowerCase() === "yes";
   return isUpdate && isAcknowledged ? "acknowledged" : "open";
 }
 
 function priorityOf(sent: Json) {
-  const number = asText(sent["event_nseverity"]);
+  const number = toText(sent["event_nseverity"]);
   return number === ""
-    ? priorityFor(pickText(sent["event_severity"], sent["severity"]))
+    ? parsePriority(pickText(sent["event_severity"], sent["severity"]))
     : (priorities[Number(number)] ?? null);
 }
 

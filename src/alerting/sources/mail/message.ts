@@ -3,7 +3,7 @@ import { sha256 } from "../../../core/ids.ts";
 import { mailBounds } from "../../../core/limits.ts";
 import { toLine } from "../../../core/text/formatting.ts";
 import { invalidFieldError } from "../../../core/validation.ts";
-import { asObject, asText } from "../report-rules.ts";
+import { toJsonObject, toText } from "../report-rules.ts";
 import { parseSent } from "../request-body.ts";
 import { boundHeaders } from "./header-rules.ts";
 import { convertHtml } from "./html-rules.ts";
@@ -69,13 +69,13 @@ function cutLines(bytes: Uint8Array): Uint8Array {
 /** Reads the JSON of a logged mail, or a mail itself. Throws INVALID_JSON, VALIDATION_ERROR. */
 export async function readMailBody(text: string): Promise<MailMessage> {
   if (!text.trimStart().startsWith("{")) return parseMail(Buffer.from(text));
-  const sent = asObject(parseSent(text));
+  const sent = toJsonObject(parseSent(text));
   return {
-    id: asText(sent["id"]),
-    from: asText(sent["from"]),
-    subject: toLine(asText(sent["subject"]), 1_000),
-    text: asText(sent["text"]).slice(0, maxMailText),
-    importance: asText(sent["importance"]),
-    delivery: asText(sent["delivery"]),
+    id: toText(sent["id"]),
+    from: toText(sent["from"]),
+    subject: toLine(toText(sent["subject"]), 1_000),
+    text: toText(sent["text"]).slice(0, maxMailText),
+    importance: toText(sent["importance"]),
+    delivery: toText(sent["delivery"]),
   };
 }

@@ -44,7 +44,7 @@ export async function readMailReports(
       status: isEnd ? "resolved" : "open",
       title,
       text: mail.text,
-      priority: priorityFor(mail.importance),
+      priority: parseImportance(mail.importance),
       link: null,
       episode: null,
     },
@@ -52,7 +52,7 @@ export async function readMailReports(
 }
 
 /** Importance (RFC 2156), X-Priority (1 to 5) and Priority (RFC 2156). */
-function priorityFor(importance: string): Priority | null {
+function parseImportance(importance: string): Priority | null {
   const first = importance.toLowerCase();
   if (/^(?:high|urgent|[12]\b)/.test(first)) return "critical";
   return /^(?:low|non-urgent|[45]\b)/.test(first) ? "low" : null;
@@ -68,13 +68,13 @@ async function matchesOne(patterns: readonly MailPattern[], text: string): Promi
   return false;
 }
 
-const afterYield = <T>(rest: () => Promise<T>): Promise<T> => yieldToEventLoop().then(rest);
+const runAfterYield = <T>(rest: () => Promise<T>): Promise<T> => yieldToEventLoop().then(rest);
 
 const search = async (expression: string, text: string): Promise<boolean> =>
-  (await isFound(expression, text, afterYield)) === true;
+  (await isFound(expression, text, runAfterYield)) === true;
 
 async function capture(expression: string, text: string): Promise<string> {
-  const found = await captureGroup(expression, text, afterYield);
+  const found = await captureGroup(expression, text, runAfterYield);
   return found === null || found === "too much work" ? "" : found.text.trim();
 }
 
@@ -95,7 +95,7 @@ async function findUsualKey(mail: MailMessage, patterns: readonly MailPattern[])
     const { word, expression } = readPattern(pattern);
     if (word !== null) rest = rest.replace(buildWordPattern(word, "giu"), " ");
     else {
-      const found = await captureGroup(expression, rest, afterYield);
+      const found = await captureGroup(expression, rest, runAfterYield);
       if (found !== null && found !== "too much work" && found.text !== "")
         rest = rest.replace(found.text, () => " ");
     }

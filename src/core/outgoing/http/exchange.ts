@@ -46,7 +46,7 @@ export type ShortResponse = {
 export function exchange(request: HttpRequest, context: ExchangeContext): Promise<ShortResponse> {
   const { bodyMs, maxBytes = defaultMaxBytes } = context;
   const plain = { ...request, headers: { ...request.headers, "Accept-Encoding": "identity" } };
-  return withTimeout(context, async (context) => {
+  return runWithTimeout(context, async (context) => {
     const { response, connection } = await send(plain, context);
     context.step = "reading the response";
     return {
@@ -59,7 +59,7 @@ export function exchange(request: HttpRequest, context: ExchangeContext): Promis
 }
 
 /** Runs `talk` in a new context, and closes its connections afterwards. Throws TargetFailure or OwnTrouble. */
-export async function withTimeout<T>(
+export async function runWithTimeout<T>(
   {
     targets,
     timeoutMs,

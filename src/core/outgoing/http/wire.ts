@@ -80,7 +80,7 @@ class BufferedWire implements Wire {
       this.#fail(error);
     }
     if (isTooLong) {
-      this.#fail(this.#tooLong());
+      this.#fail(this.#createTooLongError());
       this.#connection.close();
     }
     this.#wake();
@@ -96,7 +96,7 @@ class BufferedWire implements Wire {
     this.#wake();
   }
 
-  #tooLong() {
+  #createTooLongError() {
     return new TargetFailure(`The response is longer than ${this.#maxBytes / 1024} KiB.`);
   }
 
@@ -123,7 +123,7 @@ class BufferedWire implements Wire {
 
   read(count: number): Promise<Buffer> {
     // Fails immediately for a length beyond the limit, instead of waiting for the data.
-    if (this.#from + count > this.#maxBytes) throw this.#tooLong();
+    if (this.#from + count > this.#maxBytes) throw this.#createTooLongError();
     return this.readPiece((unread) => (unread.length < count ? null : { end: count, next: count }));
   }
 

@@ -24,7 +24,7 @@ import {
   describeReport,
   findOutputIssue,
   type PushReport,
-  runsAfter,
+  updateRuns,
 } from "../../jobs/report-rules.ts";
 import { createCheckRunner } from "./check-runner.ts";
 import { DueTimes } from "./due-times.ts";
@@ -465,7 +465,7 @@ export class CheckEngine {
     const issue = findOutputIssue(report, monitor.settings ?? {});
     const kind = issue === null ? report.kind : "failure";
     const { runId, exitStatus, body, message, address, userAgent } = report;
-    const { runs, durationMs } = runsAfter(monitor.runs, { kind, runId, at });
+    const { runs, durationMs } = updateRuns(monitor.runs, { kind, runId, at });
     Object.assign(monitor, { runs, reportedAt: at });
     const row = { monitorKey: monitor.key, at, kind, runId, durationMs, exitStatus };
     const stored = { ...row, body: body ?? message, address, userAgent };

@@ -20,7 +20,7 @@ import {
   postponeChange,
   stateAfter,
 } from "../rules.ts";
-import { historyAfter } from "../resolved-rules.ts";
+import { updateHistory } from "../resolved-rules.ts";
 import type { Watched } from "./watched-monitors.ts";
 
 /** An episode of unknown results ends after this time without another. */
@@ -97,7 +97,7 @@ export class OutcomeRecorder {
       certificateExpiresAt: determineCertificateExpiry(monitor, outcome),
       ...(outcome.number && { numberLevel: outcome.number.level }),
       ...(outcome.resolved && {
-        resolved: historyAfter(monitor.resolved, outcome.resolved, { at, intervalSeconds }),
+        resolved: updateHistory(monitor.resolved, outcome.resolved, { at, intervalSeconds }),
       }),
     });
     const isMaintained = maintenance !== null && !maintenance.countsUptime;

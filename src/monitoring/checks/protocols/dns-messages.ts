@@ -164,7 +164,7 @@ const escapeLabel = (label: Buffer) =>
 
 function formatData(message: Buffer, start: number, end: number, type: RecordType): string {
   const data = message.subarray(start, end);
-  const nameAt = (offset: number) => readName(message, start + offset);
+  const readNameAt = (offset: number) => readName(message, start + offset);
   switch (type) {
     case "A":
       if (data.length !== 4) throw invalidDnsError();
@@ -178,15 +178,15 @@ function formatData(message: Buffer, start: number, end: number, type: RecordTyp
     case "CNAME":
     case "NS":
     case "PTR":
-      return nameAt(0).name;
+      return readNameAt(0).name;
     case "MX":
-      return `${data.readUInt16BE(0)} ${nameAt(2).name}`;
+      return `${data.readUInt16BE(0)} ${readNameAt(2).name}`;
     case "SRV":
-      return `${data.readUInt16BE(0)} ${data.readUInt16BE(2)} ${data.readUInt16BE(4)} ${nameAt(6).name}`;
+      return `${data.readUInt16BE(0)} ${data.readUInt16BE(2)} ${data.readUInt16BE(4)} ${readNameAt(6).name}`;
     case "TXT":
       return readStrings(data);
     case "SOA": {
-      const server = nameAt(0);
+      const server = readNameAt(0);
       const mailbox = readName(message, server.next);
       const numbers = [0, 4, 8, 12, 16].map((offset) =>
         message.readUInt32BE(mailbox.next + offset),

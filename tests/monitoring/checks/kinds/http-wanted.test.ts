@@ -19,7 +19,7 @@ async function findOutcome(reply: Reply, fields: object = {}): Promise<string> {
 
 const buildJson = (value: unknown) =>
   replyWith(200, JSON.stringify(value), { "content-type": "application/json" });
-const isUp = "up: HTTP 200 (OK) in # ms, first byte after # ms.";
+const upLine = "up: HTTP 200 (OK) in # ms, first byte after # ms.";
 const describeIssue = (issue: string) => `down: HTTP 200 (OK), but ${issue}.`;
 
 describe("an expected response", () => {
@@ -43,15 +43,15 @@ describe("an expected response", () => {
       { expectedStatus: ["204", "400-499"] },
       "up: HTTP 499 in # ms, first byte after # ms.",
     ],
-    ["the keyword", replyWith(200, "all is fine"), { keyword: "is fine" }, isUp],
+    ["the keyword", replyWith(200, "all is fine"), { keyword: "is fine" }, upLine],
     [
       "not the keyword in another case",
       replyWith(),
       { keyword: "Fine" },
       describeIssue("the keyword is missing"),
     ],
-    ["the keyword beyond ASCII", replyWith(200, "schön 😀"), { keyword: "ön 😀" }, isUp],
-    ["without the forbidden word", replyWith(200, "fine"), { keywordAbsent: "error" }, isUp],
+    ["the keyword beyond ASCII", replyWith(200, "schön 😀"), { keyword: "ön 😀" }, upLine],
+    ["without the forbidden word", replyWith(200, "fine"), { keywordAbsent: "error" }, upLine],
     [
       "not with it",
       replyWith(200, "no error"),
@@ -76,7 +76,7 @@ describe("an expected response", () => {
       { keyword: "x" },
       describeIssue("the keyword is missing"),
     ],
-    ["something at the path", buildJson({ a: null }), { jsonPath: "$.a" }, isUp],
+    ["something at the path", buildJson({ a: null }), { jsonPath: "$.a" }, upLine],
     [
       "not nothing at the path",
       buildJson({ b: 1 }),
@@ -87,17 +87,17 @@ describe("an expected response", () => {
       "the text at the path",
       buildJson({ a: ["ok"] }),
       { jsonPath: "$.a[0]", jsonEquals: "ok" },
-      isUp,
+      upLine,
     ],
-    ["the number", buildJson({ a: 1.5 }), { jsonPath: "$.a", jsonEquals: 1.5 }, isUp],
-    ["false", buildJson({ a: false }), { jsonPath: "$.a", jsonEquals: false }, isUp],
+    ["the number", buildJson({ a: 1.5 }), { jsonPath: "$.a", jsonEquals: 1.5 }, upLine],
+    ["false", buildJson({ a: false }), { jsonPath: "$.a", jsonEquals: false }, upLine],
     [
       "not a number as text",
       buildJson({ a: "1" }),
       { jsonPath: "$.a", jsonEquals: 1 },
       describeIssue("the value at $.a is another"),
     ],
-    ["the whole", buildJson("ok"), { jsonPath: "$", jsonEquals: "ok" }, isUp],
+    ["the whole", buildJson("ok"), { jsonPath: "$", jsonEquals: "ok" }, upLine],
     [
       "not other text than JSON",
       replyWith(200, "<a>"),
@@ -108,7 +108,7 @@ describe("an expected response", () => {
       "a JSON of 256 levels",
       replyWith(200, `${"[".repeat(256)}${JSON.stringify('[["[')}${"]".repeat(256)}`),
       { jsonPath: "$[0]" },
-      isUp,
+      upLine,
     ],
     [
       "not one of 257, which is not read",

@@ -15,12 +15,12 @@ import { newMonitors } from "../../../support/samples.ts";
 /** UTS 46 maps these full-width letters to `localhost`. A resolver would not know them. */
 const wide = "ｌｏｃａｌｈｏｓｔ";
 const all = [...(Object.entries(fakes) as [MonitorType, Fake][]), ...otherFakes];
-const ofHosts = (Object.keys(monitorKinds) as MonitorType[]).filter(
+const hostTypes = (Object.keys(monitorKinds) as MonitorType[]).filter(
   (type) => "host" in monitorKinds[type].fields,
 );
 
 test("each type with a host accepts an international name, and stores it as typed", () => {
-  for (const type of ofHosts) {
+  for (const type of hostTypes) {
     const host = "MÜNCHEN.example";
     const saved = NewMonitor.parse({ type, name: "Target", ...newMonitors[type], host });
     expect([type, "host" in saved && saved.host]).toEqual([type, host]);
@@ -32,7 +32,7 @@ test("a host that is impossible in DNS is rejected when it is saved", () => {
     expect([host, Host.safeParse(host).success]).toEqual([host, host === "xn--a.example"]);
 });
 
-for (const [type, fake] of all.filter(([type]) => ofHosts.includes(type)))
+for (const [type, fake] of all.filter(([type]) => hostTypes.includes(type)))
   test(`${type}: an international host is looked up in A-labels`, async () => {
     await using server = await startFake(fake);
     const at = fake.at?.(wide, server.port, false) ?? { host: wide, port: server.port };

@@ -146,7 +146,7 @@ const matrix = {
 /**
  * Types without an address that a test can serve. Their own files cover their possible outcomes.
  */
-const ofTheirOwn: Record<Exclude<TypeWithoutFake, keyof typeof matrix>, string> = {
+const ownTests: Record<Exclude<TypeWithoutFake, keyof typeof matrix>, string> = {
   ping: "no test can make the system's replies: ping.test.ts",
   push: "it goes nowhere, its job reports: push.test.ts",
   command: "it runs a program: command.test.ts",
@@ -170,7 +170,7 @@ test("each type has details, or a reason for having none", () => {
 });
 
 test("each type is in one of the matrices", () => {
-  const all = [fakes, matrix, ofTheirOwn].flatMap((each) => Object.keys(each));
+  const all = [fakes, matrix, ownTests].flatMap((each) => Object.keys(each));
   expect(all.toSorted()).toEqual(Object.keys(monitorKinds).toSorted());
 });
 

@@ -11,7 +11,7 @@ import { buildMessageHead } from "../../../support/response-reader.ts";
 import { charsets, framings, refusedFramings } from "../../../support/odd-responses.ts";
 
 const good = /^HTTP 200 \(OK\) in \d+ ms, first byte after \d+ ms\.$/;
-const inTenDays = new Date(Date.now() + 400 * 86_400_000).toISOString();
+const farFuture = new Date(Date.now() + 400 * 86_400_000).toISOString();
 let served = 0;
 
 type Reader = {
@@ -68,7 +68,7 @@ const readers: Readonly<Record<string, Reader>> = {
   domain: {
     body: JSON.stringify({
       ldhName: "example.org",
-      events: [{ eventAction: "expiration", eventDate: inTenDays }],
+      events: [{ eventAction: "expiration", eventDate: farFuture }],
     }),
     up: /^The domain expires in 400 days|^The domain expires in 399 days/,
     check: (url) =>

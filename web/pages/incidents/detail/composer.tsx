@@ -92,7 +92,7 @@ export function useUpdateDraft(incident: Incident) {
   const next = useRef<IncidentStatus | null>(null);
   const form = useForm<Values>(
     emptyDraft,
-    async (values, force, once) => {
+    async (values, force, idempotencyKey) => {
       const texts = buildTranslations(values.translations ?? {}, languages);
       const text =
         values.message.trim() === ""
@@ -103,7 +103,7 @@ export function useUpdateDraft(incident: Incident) {
             };
       const known = force ? undefined : seen.current;
       const status = next.current ?? values.status ?? current;
-      await holdUpdate(incident, { status, ...text }, known, `${once}-${status}`);
+      await holdUpdate(incident, { status, ...text }, known, `${idempotencyKey}-${status}`);
       form.replace(emptyDraft);
     },
     () => {

@@ -32,10 +32,10 @@ export function EditDialog({
   const { title, severity, monitorIds, impacts } = incident;
   const form = useForm<Values>(
     { title, severity, public: incident.public, monitorIds, impacts },
-    async (values, force, once) => {
+    async (values, force, idempotencyKey) => {
       // Publishing can't be called back.
       const change = values.public && !incident.public ? holdUpdate : changeIncident;
-      await change(incident, dropUnaffected(values), force ? undefined : incident, once);
+      await change(incident, dropUnaffected(values), force ? undefined : incident, idempotencyKey);
       onClose();
     },
     () => {

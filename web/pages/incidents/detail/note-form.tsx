@@ -1,5 +1,5 @@
 import type { Incident } from "../../../../src/incidents/schema.ts";
-import { unwrapData, withIdempotencyKey, v1 } from "../../../data/client.ts";
+import { unwrapData, addIdempotencyKey, v1 } from "../../../data/client.ts";
 import { recordKey } from "../../../data/keys.ts";
 import { queryClient } from "../../../data/query.ts";
 import { FormFrame, useForm } from "../../../components/forms/form.tsx";
@@ -10,9 +10,9 @@ import { t } from "../../../language/text.ts";
 export function NoteForm({ incident: { id } }: { incident: Incident }) {
   const form = useForm<{ message: string }>(
     { message: "" },
-    async (body, _, once) => {
+    async (body, _, idempotencyKey) => {
       const note = await unwrapData(
-        v1.incidents({ id }).notes.post(body, withIdempotencyKey(once)),
+        v1.incidents({ id }).notes.post(body, addIdempotencyKey(idempotencyKey)),
       );
       queryClient.setQueryData<Incident>(
         recordKey("incident", id),

@@ -98,8 +98,8 @@ function Writing({ incident: shown, onClose }: { incident: Incident; onClose: ()
   const navigate = useNavigate();
   const form = useForm<{ message: string }>(
     { message: postmortem?.message ?? outline },
-    async ({ message }, force, once) => {
-      await savePostmortem(id, { message }, force ? undefined : incident, once);
+    async ({ message }, force, idempotencyKey) => {
+      await savePostmortem(id, { message }, force ? undefined : incident, idempotencyKey);
       onClose();
     },
     () => {

@@ -4,7 +4,7 @@ import { useMutation } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Incident, PostmortemPatch } from "../../../../src/incidents/schema.ts";
-import { unwrapData, withIfMatch, v1 } from "../../../data/client.ts";
+import { unwrapData, addIfMatch, v1 } from "../../../data/client.ts";
 import { recordKey } from "../../../data/keys.ts";
 import { createProvisionalId } from "../../../data/record.ts";
 import { queryClient } from "../../../data/query.ts";
@@ -28,10 +28,10 @@ export async function savePostmortem(
   id: string,
   patch: PostmortemPatch,
   known: Incident | undefined,
-  once?: string,
+  idempotencyKey?: string,
 ) {
   const after = await unwrapData(
-    v1.incidents({ id }).postmortem.patch(patch, withIfMatch(known, once)),
+    v1.incidents({ id }).postmortem.patch(patch, addIfMatch(known, idempotencyKey)),
   );
   queryClient.setQueryData(recordKey("incident", id), after);
 }
@@ -144,7 +144,7 @@ export function PostmortemActions({
 function PublishDialog({ incident, onClose }: { incident: Incident; onClose: () => void }) {
   const { data: audience } = useAudience({ incidentId: incident.id });
   const [notify, setNotify] = useState(false);
-  const [once] = useState(createProvisionalId);
+  const [idempotencyKey] = useState(createProvisionalId);
   const pages = incident.public ? (audience?.pages ?? []) : [];
   const subscribers = pages.reduce((sum, page) => sum + page.subscribers, 0);
   const { mutate, isPending } = useMutation({
@@ -154,7 +154,7 @@ function PublishDialog({ incident, onClose }: { incident: Incident; onClose: () 
           .incidents({ id: incident.id })
           .postmortem.patch(
             { published: true, notify },
-            { query, ...withIfMatch(incident, `${once}-${notify}`) },
+            { query, ...addIfMatch(incident, `${idempotencyKey}-${notify}`) },
           ),
       ),
     onSuccess: onClose,

@@ -9,7 +9,7 @@ import { useSignedInPerson } from "../../../data/session.ts";
 import { dot, formatReason } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { Markdown } from "../../../components/display/markdown.tsx";
-import { durationInWords, Time } from "../../../components/display/time.tsx";
+import { formatUnbrokenDuration, Time } from "../../../components/display/time.tsx";
 import { holdDeletion, useDeleting } from "../../../components/deletion.ts";
 import { useTraces } from "../data.ts";
 import { Receipt } from "./receipt.tsx";
@@ -50,7 +50,7 @@ function describeState({ name, status, message, troubleSeconds }: State): ReactN
   if (troubleSeconds !== null)
     return tNode("{monitor} is up after {duration}", {
       monitor,
-      duration: durationInWords(troubleSeconds),
+      duration: formatUnbrokenDuration(troubleSeconds),
     });
   if (status === "up") return tNode("{monitor} is up", { monitor });
   const reason = message === null ? "" : `: ${formatReason(message)}`;

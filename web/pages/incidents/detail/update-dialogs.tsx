@@ -3,7 +3,7 @@ import { Modal } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Incident, IncidentUpdate } from "../../../../src/incidents/schema.ts";
-import { unwrapData, withIfMatch, v1 } from "../../../data/client.ts";
+import { unwrapData, addIfMatch, v1 } from "../../../data/client.ts";
 import { listKey, recordKey } from "../../../data/keys.ts";
 import { createDataQuery, queryClient } from "../../../data/query.ts";
 import { FormDialog, useForm } from "../../../components/forms/form.tsx";
@@ -29,9 +29,9 @@ export function EditUpdateDialog({
   const route = v1.incidents({ id: incident.id }).updates({ updateId: update.id });
   const form = useForm<{ message: string }>(
     { message: update.message },
-    async (body, force, once) => {
+    async (body, force, idempotencyKey) => {
       const after = await unwrapData(
-        route.patch(body, withIfMatch(force ? undefined : incident, once)),
+        route.patch(body, addIfMatch(force ? undefined : incident, idempotencyKey)),
       );
       queryClient.setQueryData(recordKey("incident", incident.id), after);
       onClose();

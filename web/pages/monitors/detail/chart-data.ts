@@ -77,7 +77,7 @@ function breakLine(
 ): Figures {
   const figures: Figures = slots.map((point) => (point === undefined ? undefined : figure(point)));
   const known = listIndexes(figures);
-  const maxGap = maxGapBetween(known);
+  const maxGap = findMaxGap(known);
   for (const [position, index] of known.entries()) {
     const next = known[position + 1] ?? figures.length;
     // Fills the entire gap, because the chart connects values across `undefined`.
@@ -91,7 +91,7 @@ const listIndexes = (all: readonly unknown[]) =>
   all.flatMap((one, index) => (one == null ? [] : [index]));
 
 /** Maximum distance between two checks without a gap. */
-function maxGapBetween(indexes: readonly number[]): number {
+function findMaxGap(indexes: readonly number[]): number {
   const distances = indexes.slice(1).map((index, number) => index - (indexes[number] ?? 0));
   const usual = distances.toSorted((one, other) => one - other)[(distances.length - 1) >> 1] ?? 1;
   return usual * gapFactor;
@@ -157,7 +157,7 @@ export function worstTroubleOf(point: TimelinePoint | undefined): Trouble | null
  */
 export function findRuns(points: readonly (TimelinePoint | undefined)[]): Run[] {
   const runs: Run[] = [];
-  const maxGap = maxGapBetween(listIndexes(points));
+  const maxGap = findMaxGap(listIndexes(points));
   let open: Run | null = null;
   for (const [index, point] of points.entries()) {
     if (point === undefined) continue;

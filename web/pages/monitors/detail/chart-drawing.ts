@@ -3,7 +3,7 @@ import type uPlot from "uplot";
 import { getFormatter, minuteFormat } from "../../../../src/core/time/times.ts";
 import { formatLatency } from "../../../components/display/format.ts";
 import { stateLabels } from "../../../components/display/state-icon.tsx";
-import { durationInWords } from "../../../components/display/time.tsx";
+import { formatUnbrokenDuration } from "../../../components/display/time.tsx";
 import { type Columns, dayMs, type Run, type Scale } from "./chart-data.ts";
 import type { Span } from "../data.ts";
 import { t } from "../../../language/text.ts";
@@ -70,7 +70,7 @@ export function drawTroubles(chart: uPlot, drawn: ChartState, color: ColorOf) {
     const { left, width } = computeEdges(chart, drawn, run, 2 * ratio);
     ctx.fillStyle = color(soft[state]);
     ctx.fillRect(left, bbox.top, width, bbox.height);
-    const words = `${stateLabels[state]} ${durationInWords(run.seconds)}`;
+    const words = `${stateLabels[state]} ${formatUnbrokenDuration(run.seconds)}`;
     const length = ctx.measureText(words).width;
     const at = Math.min(left, bbox.left + bbox.width - length);
     if (at < free || width < 3 * ratio) continue;

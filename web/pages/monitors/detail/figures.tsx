@@ -10,7 +10,12 @@ import {
 } from "../../../components/display/format.ts";
 import { Dash, Figure } from "../../../components/page.tsx";
 import { StateIcon, stateLabels } from "../../../components/display/state-icon.tsx";
-import { Time, durationInWords, useNow, useZone } from "../../../components/display/time.tsx";
+import {
+  Time,
+  formatUnbrokenDuration,
+  useNow,
+  useZone,
+} from "../../../components/display/time.tsx";
 import { usePeriodFigures } from "../data.ts";
 import { SpanBar } from "./span-bar.tsx";
 import { describePace } from "./pace.ts";
@@ -85,7 +90,7 @@ function Lasting({
       <StateIcon state={state} size={12} /> {stateLabels[state]}
     </>
   );
-  const words = seconds === 0 ? t("None") : durationInWords(seconds);
+  const words = seconds === 0 ? t("None") : formatUnbrokenDuration(seconds);
   return <Figure label={label} value={isKnown ? words : <Dash />} note={note} />;
 }
 
@@ -98,7 +103,7 @@ const sumSeconds = ({ upSeconds, degradedSeconds, downSeconds }: Seconds) =>
 function describeMeasured(seconds: number): string {
   return seconds === 0
     ? t("not measured")
-    : t("of {duration} measured", { duration: durationInWords(seconds) });
+    : t("of {duration} measured", { duration: formatUnbrokenDuration(seconds) });
 }
 
 function LastFigure({ monitor, now }: { monitor: Monitor; now: number }) {

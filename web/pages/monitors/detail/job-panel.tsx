@@ -5,7 +5,7 @@ import type { Monitor } from "../../../../src/monitoring/monitors/schema.ts";
 import { copyText } from "../../../components/copy.tsx";
 import { formatLatency } from "../../../components/display/format.ts";
 import { StateIcon } from "../../../components/display/state-icon.tsx";
-import { durationInWords, Time, useNow } from "../../../components/display/time.tsx";
+import { formatUnbrokenDuration, Time, useNow } from "../../../components/display/time.tsx";
 import { Panel } from "../../../components/page.tsx";
 import { maxJobReports, useJob } from "../data.ts";
 import { t, tCount, tNode } from "../../../language/text.ts";
@@ -166,7 +166,7 @@ function Run({ report, reports }: { report: JobReport; reports: readonly JobRepo
           `, ${
             isLast
               ? t("running for {duration}", {
-                  duration: durationInWords((now - Date.parse(at)) / 1000),
+                  duration: formatUnbrokenDuration((now - Date.parse(at)) / 1000),
                 })
               : t("and did not finish")
           }`}
@@ -182,4 +182,4 @@ function Run({ report, reports }: { report: JobReport; reports: readonly JobRepo
 }
 
 const formatRunTime = (ms: number) =>
-  ms < 60_000 ? formatLatency(ms) : durationInWords(ms / 1000);
+  ms < 60_000 ? formatLatency(ms) : formatUnbrokenDuration(ms / 1000);

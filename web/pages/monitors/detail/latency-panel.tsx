@@ -8,7 +8,7 @@ import { createChunk } from "../../../data/chunks.ts";
 import { formatLatency, formatReason } from "../../../components/display/format.ts";
 import { Panel } from "../../../components/page.tsx";
 import { StateIcon, stateLabels } from "../../../components/display/state-icon.tsx";
-import { durationInWords, useNow, useZone } from "../../../components/display/time.tsx";
+import { formatUnbrokenDuration, useNow, useZone } from "../../../components/display/time.tsx";
 import {
   type Columns,
   buildColumns,
@@ -168,7 +168,7 @@ const ChartKeys = () => (
 function describeTrouble(point: TimelinePoint): string {
   const state = worstTroubleOf(point);
   if (state === null) return "";
-  const seconds = durationInWords(point[`${state}Seconds`]);
+  const seconds = formatUnbrokenDuration(point[`${state}Seconds`]);
   const reason = state === "maintenance" ? null : point.reason;
   return `${stateLabels[state]} ${seconds}${reason === null ? "" : `: ${formatReason(reason)}`}`;
 }

@@ -11,7 +11,7 @@ import { overviewQuery } from "../../../data/overview.ts";
 import { isTroubled, useAttention } from "../../../data/problems.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
-import { dot, formatReason, toneOfReason } from "../../../components/display/format.ts";
+import { dot, formatReason, getReasonTone } from "../../../components/display/format.ts";
 import { ActionItem, MoreActions, RecordItems } from "../../../components/menus.tsx";
 import { Loaded, PageHeader } from "../../../components/page.tsx";
 import { useShortcuts } from "../../../components/shortcuts.ts";
@@ -24,7 +24,7 @@ import { getMonitorActions, listPauses } from "../record-actions.ts";
 import { useMonitor, useAlertRecipients, useUptime } from "../data.ts";
 import { CausesPanel, useCauses } from "./causes-panel.tsx";
 import { Figures } from "./figures.tsx";
-import { nameOfType, typesWithoutLatency } from "../type-names.ts";
+import { getTypeName, typesWithoutLatency } from "../type-names.ts";
 import { JobPanels } from "./job-panel.tsx";
 import { LatencyPanel } from "./latency-panel.tsx";
 import { NumberPanel } from "./number-panel.tsx";
@@ -96,7 +96,7 @@ function Monitor({ monitor }: { monitor: MonitorRecord }) {
 /** Why the monitor is down or degraded; null if it is neither. */
 function describeTrouble({ status, lastMessage }: MonitorRecord) {
   if ((status !== "down" && status !== "degraded") || lastMessage === null) return null;
-  return { tone: toneOfReason(status, lastMessage), text: formatReason(lastMessage) };
+  return { tone: getReasonTone(status, lastMessage), text: formatReason(lastMessage) };
 }
 
 function Panels({ monitor, uptime }: { monitor: MonitorRecord; uptime: Uptime }) {
@@ -160,7 +160,7 @@ function Facts({ monitor, isGroupPaused }: { monitor: MonitorRecord; isGroupPaus
       {dot}
       {describePace(monitor)}
       {dot}
-      {nameOfType(type)}
+      {getTypeName(type)}
       {method} {target !== null && <Target address={target} />}
     </p>
   );

@@ -18,7 +18,12 @@ import { Icon } from "../../../components/display/icons.tsx";
 import { Markdown } from "../../../components/display/markdown.tsx";
 import { Panel } from "../../../components/page.tsx";
 import { StateIcon, stateLabels } from "../../../components/display/state-icon.tsx";
-import { durationInWords, Time, useNow, useZone } from "../../../components/display/time.tsx";
+import {
+  formatUnbrokenDuration,
+  Time,
+  useNow,
+  useZone,
+} from "../../../components/display/time.tsx";
 import { type Problems, useProblems } from "../../../data/problems.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
 import { DetailList } from "../details.tsx";
@@ -31,7 +36,7 @@ import {
   useHeartbeats,
 } from "../data.ts";
 import { stateWords } from "../../../components/display/state-words.ts";
-import { nameOfType } from "../type-names.ts";
+import { getTypeName } from "../type-names.ts";
 import { describePace } from "./pace.ts";
 import type { PageSpan } from "./spans.ts";
 import { t, tCount, tNode } from "../../../language/text.ts";
@@ -123,7 +128,7 @@ function composeDetail(
   const words = formatReason(message ?? "");
   if (status !== "up" || before === undefined) return words;
   if (before.status !== "down" && before.status !== "degraded") return words;
-  const duration = durationInWords((Date.parse(since) - Date.parse(before.since)) / 1000);
+  const duration = formatUnbrokenDuration((Date.parse(since) - Date.parse(before.since)) / 1000);
   return before.status === "down"
     ? t("after {duration} down", { duration })
     : t("after {duration} degraded", { duration });
@@ -364,7 +369,7 @@ export function About({ monitor }: { monitor: Monitor }) {
     <Panel title={t("About")} className="about">
       {description.trim() !== "" && <Markdown text={description} />}
       <p className="quiet">
-        {nameOfType(type)}
+        {getTypeName(type)}
         {method} {target !== null && <Target address={target} />}
         {dot}
         {describePace(monitor)}

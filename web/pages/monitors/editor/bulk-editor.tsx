@@ -193,11 +193,11 @@ export default function BulkDialog({ edit }: { edit: BulkEdit }) {
   const text = JSON.stringify(buildBody(edit, form.values, zone));
   const body = useMemo(() => JSON.parse(text) as Many | null, [text]);
   const preview = useCurrentPreview(body);
-  async function save(_values: Values, _force: boolean, once: string) {
+  async function save(_values: Values, _force: boolean, idempotencyKey: string) {
     if (body === null || preview.data === undefined) return;
     if (body.delete === true) deleteMonitors(findDeletable(edit, preview.data));
     else
-      await changeMonitors({ ...body, skip: true, etag: preview.data.etag }, once).catch(
+      await changeMonitors({ ...body, skip: true, etag: preview.data.etag }, idempotencyKey).catch(
         (error: unknown) => {
           if (!(error instanceof ApiError && error.status === 412)) throw error;
           preview.refetch();

@@ -7,7 +7,7 @@ import { Color, type MonitorGroup } from "../../../../src/monitoring/groups/sche
 import { useAlertChannels } from "../../../data/alert-channels.ts";
 import { useEscalationPolicies } from "../../../data/escalation-policies.ts";
 import { listKnownMonitors, useOverview } from "../../../data/overview.ts";
-import { unwrapData, withIfMatch, withIdempotencyKey, v1 } from "../../../data/client.ts";
+import { unwrapData, addIfMatch, addIdempotencyKey, v1 } from "../../../data/client.ts";
 import { closeDialog, type Dialog } from "../../../components/open-dialog.ts";
 import { EditorDialog } from "../../../components/forms/editor-dialog.tsx";
 import { FormFrame, useForm } from "../../../components/forms/form.tsx";
@@ -74,13 +74,16 @@ function useGroupForm({ group, monitorIds, onTheirs }: Props) {
   const groups = v1["monitor-groups"];
   return useForm(
     group ? pickValues(group) : defaultValues,
-    async (values, force, once) => {
+    async (values, force, idempotencyKey) => {
       if (group === undefined) {
         const body = { ...values, ...(monitorIds && { monitorIds: [...monitorIds] }) };
-        await unwrapData(groups.post(body, withIdempotencyKey(once)));
+        await unwrapData(groups.post(body, addIdempotencyKey(idempotencyKey)));
       } else
         await unwrapData(
-          groups({ id: group.id }).patch(values, withIfMatch(force ? undefined : group, once)),
+          groups({ id: group.id }).patch(
+            values,
+            addIfMatch(force ? undefined : group, idempotencyKey),
+          ),
         );
       if (monitorIds) selection.clear();
       closeDialog();

@@ -23,8 +23,8 @@ import {
   ApiError,
   dashboard,
   unwrapData,
-  withIfMatch,
-  withIdempotencyKey,
+  addIfMatch,
+  addIdempotencyKey,
   v1,
 } from "../../../data/client.ts";
 import { listKnownMonitors, overviewQuery } from "../../../data/overview.ts";
@@ -132,13 +132,13 @@ function useMonitorForm({ monitor, isNew, groupId, onTheirs }: Props) {
   if (isNew && monitor) start["name"] = t("Copy of {name}", { name: monitor.name });
   return useForm(
     start,
-    async (values, force, once) => {
+    async (values, force, idempotencyKey) => {
       const body = buildMonitorBody(values);
       assertCombinesMonitors(body);
-      if (edited === undefined) await unwrapData(v1.monitors.post(body, withIdempotencyKey(once)));
+      if (edited === undefined) await unwrapData(v1.monitors.post(body, addIdempotencyKey(idempotencyKey)));
       else {
         const saved = await unwrapData(
-          v1.monitors({ id: edited.id }).patch(body, withIfMatch(force ? undefined : edited, once)),
+          v1.monitors({ id: edited.id }).patch(body, addIfMatch(force ? undefined : edited, idempotencyKey)),
         );
         queryClient.setQueryData(recordKey("monitor", saved.id), saved);
       }

@@ -5,7 +5,7 @@ import type { NewReplay, Replay } from "../../../../src/alerting/replay/schema.t
 import type { Monitor } from "../../../../src/monitoring/monitors/schema.ts";
 import { v1 } from "../../../data/client.ts";
 import { createDataQuery } from "../../../data/query.ts";
-import { durationInWords, useNow } from "../../../components/display/time.tsx";
+import { formatUnbrokenDuration, useNow } from "../../../components/display/time.tsx";
 import { t, tCount } from "../../../language/text.ts";
 
 type Thresholds = Pick<NewReplay, "retries" | "successThreshold" | "degradedAfterMs" | "interval">;
@@ -88,7 +88,7 @@ function describeReplay({ before, after, missed, longestMissedSeconds }: Replay)
           "{count} alerts instead of {before}.",
           { before: before.count },
         );
-  const longest = durationInWords(Math.max(1, longestMissedSeconds));
+  const longest = formatUnbrokenDuration(Math.max(1, longestMissedSeconds));
   return missed === 0
     ? counts
     : `${counts} ${tCount(

@@ -101,7 +101,7 @@ const nameStep = (number: number, name: unknown) =>
 
 function StepCard({ number, at, parts, step, grip, onChange, onRemove, secrets }: CardProps) {
   const removeStepPrefix = (path: string) => path.replace(/^steps\[\d+\]\./, "");
-  const labelsOfField = (path: string) => labelsOf("steps", removeStepPrefix(path));
+  const listLabels = (path: string) => labelsOf("steps", removeStepPrefix(path));
   const renderField = (name: string) => {
     const kind = parts[name];
     const path = `${at}.${name}`;
@@ -111,12 +111,12 @@ function StepCard({ number, at, parts, step, grip, onChange, onRemove, secrets }
         key={name}
         name={path}
         kind={kind}
-        labels={labelsOfField(path)}
+        labels={listLabels(path)}
         value={name in step ? step[name] : kind.initial}
         onChange={(next) => onChange({ ...step, [name]: next })}
         error={secrets.errorOf(path)}
         secrets={secrets}
-        labelsFor={labelsOfField}
+        labelsFor={listLabels}
         isShown={(part, line) => isShown(removeStepPrefix(part), step, line)}
       />
     );
@@ -145,7 +145,7 @@ function StepCard({ number, at, parts, step, grip, onChange, onRemove, secrets }
             summarizeFields(
               fields.flatMap((name) => {
                 const kind = parts[name];
-                const about = { name, labels: labelsOfField(`${at}.${name}`), value: step[name] };
+                const about = { name, labels: listLabels(`${at}.${name}`), value: step[name] };
                 return kind === undefined ? [] : [{ ...about, kind, isKey: key.includes(name) }];
               }),
             ) || none

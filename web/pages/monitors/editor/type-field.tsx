@@ -5,7 +5,7 @@ import {
   type MonitorType,
 } from "../../../../src/monitoring/monitors/kinds-schema.ts";
 import { families, familyOf, orderedTypes } from "../type-families.ts";
-import { nameOfType } from "../type-names.ts";
+import { getTypeName } from "../type-names.ts";
 import { markOf } from "./type-marks.ts";
 import { upWhen } from "./up-when.ts";
 import { t } from "../../../language/text.ts";
@@ -14,7 +14,7 @@ const data = families.map((family) => ({
   group: family,
   items: orderedTypes
     .filter((type) => familyOf(type) === family)
-    .map((type) => ({ value: type, label: nameOfType(type) })),
+    .map((type) => ({ value: type, label: getTypeName(type) })),
 }));
 
 function TypeMark({ type }: { type: MonitorType }) {

@@ -15,7 +15,12 @@ import { useSignedInPerson } from "../../../data/session.ts";
 import { formatCount, formatReason } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { StateIcon, stateLabels } from "../../../components/display/state-icon.tsx";
-import { durationInWords, Time, useNow, useZone } from "../../../components/display/time.tsx";
+import {
+  formatUnbrokenDuration,
+  Time,
+  useNow,
+  useZone,
+} from "../../../components/display/time.tsx";
 import { useMaintenanceEnd } from "../../maintenance/current-windows.ts";
 import { compareTroubled, describeNotified, keepOrder } from "../attention-rules.ts";
 import { getMonitorActions } from "../record-actions.ts";
@@ -188,7 +193,9 @@ function AttentionRow({
           {name}
         </Link>
         <span title={reason}>
-          {isOver ? t("Up after {duration}", { duration: durationInWords(downSeconds) }) : reason}
+          {isOver
+            ? t("Up after {duration}", { duration: formatUnbrokenDuration(downSeconds) })
+            : reason}
         </span>
       </div>
       <span className="attention-since">

@@ -14,7 +14,7 @@ import { type State, StateIcon } from "../../../components/display/state-icon.ts
 import type { Filters } from "./filters.ts";
 import { stateWords } from "../../../components/display/state-words.ts";
 import { familyOf, orderedTypes } from "../type-families.ts";
-import { nameOfType } from "../type-names.ts";
+import { getTypeName } from "../type-names.ts";
 import { t } from "../../../language/text.ts";
 
 const chipStates: State[] = ["down", "degraded", "maintenance", "pending", "paused", "up"];
@@ -100,7 +100,7 @@ function listTypes(overview: Overview): ChoiceOption[] {
   const known = orderedTypes.filter((type) => types.has(type));
   return known.map((type) => {
     const count = isPartial(overview) ? undefined : counts.get(type);
-    return [type, nameOfType(type), { group: familyOf(type), ...(count && { count }) }];
+    return [type, getTypeName(type), { group: familyOf(type), ...(count && { count }) }];
   });
 }
 

@@ -9,7 +9,7 @@ import {
   formatLatency,
   formatPercent,
   formatReason,
-  toneOfReason,
+  getReasonTone,
 } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { ActionItem, MenuItem, RecordItems, RowMenu } from "../../../components/menus.tsx";
@@ -17,7 +17,7 @@ import { StateIcon } from "../../../components/display/state-icon.tsx";
 import { deleteMonitors } from "../actions.ts";
 import { getMonitorActions } from "../record-actions.ts";
 import { endDrag, startDrag } from "./drag-and-drop.ts";
-import { nameOfType } from "../type-names.ts";
+import { getTypeName } from "../type-names.ts";
 import { RecentBars, Spark } from "./day-bar.tsx";
 import { selection } from "./list-state.ts";
 import { Time, useZone } from "../../../components/display/time.tsx";
@@ -118,7 +118,7 @@ const Grip = ({ id, order }: { id: string; order: readonly string[] }) => (
 function NameLink({ monitor, isActive }: { monitor: OverviewMonitor; isActive: boolean }) {
   const { id, name, status, target, type, lastMessage, muted, pausedUntil } = monitor;
   const address =
-    target === null ? nameOfType(type) : type === "http" ? target : `${type} ${target}`;
+    target === null ? getTypeName(type) : type === "http" ? target : `${type} ${target}`;
   const message = hasReason(monitor) ? lastMessage : null;
   const reason = message === null ? undefined : formatReason(message);
   return (
@@ -142,7 +142,7 @@ function NameLink({ monitor, isActive }: { monitor: OverviewMonitor; isActive: b
         {pausedUntil !== null && (
           <>{tNode("Paused until {time}", { time: <Time at={pausedUntil} as="short" /> })} · </>
         )}
-        {message !== null && <em className={toneOfReason(status, message)}>{reason} · </em>}
+        {message !== null && <em className={getReasonTone(status, message)}>{reason} · </em>}
         {address}
       </span>
     </Link>

@@ -14,7 +14,7 @@ import type { z } from "zod";
 import { isGatewayType, recipientFields } from "../../../../src/alerting/channels/gateway-rules.ts";
 import { formatDuration } from "../../../../src/core/text/formatting.ts";
 import { useAlertChannels } from "../../../data/alert-channels.ts";
-import { unwrapData, v1, withIdempotencyKey, withIfMatch } from "../../../data/client.ts";
+import { unwrapData, v1, addIdempotencyKey, addIfMatch } from "../../../data/client.ts";
 import { listKey } from "../../../data/keys.ts";
 import { createDataQuery, queryClient } from "../../../data/query.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
@@ -131,7 +131,7 @@ function OpenDialog({
       verb={t("Delete")}
       onClose={onClose}
       onConfirm={async () => {
-        await unwrapData(route({ id: method.id }).delete(undefined, withIfMatch(method)));
+        await unwrapData(route({ id: method.id }).delete(undefined, addIfMatch(method)));
         if (isThisBrowser(method)) await endUnusedSubscription(method["publicKey"] as string);
         await refresh();
       }}
@@ -297,11 +297,14 @@ function useContactForm(
         ]);
   return useForm(
     start,
-    async (values, force, once) => {
+    async (values, force, idempotencyKey) => {
       const saved = await unwrapData(
         method === null
-          ? route.post({ type, ...omitEmpty(values) } as Body, withIdempotencyKey(once))
-          : route({ id: method.id }).patch(values, withIfMatch(force ? undefined : method, once)),
+          ? route.post({ type, ...omitEmpty(values) } as Body, addIdempotencyKey(idempotencyKey))
+          : route({ id: method.id }).patch(
+              values,
+              addIfMatch(force ? undefined : method, idempotencyKey),
+            ),
       );
       await refresh();
       onSaved(saved);

@@ -41,9 +41,9 @@ export function ThisBrowserButton({
   onEnabled: (enabled: EnabledBrowser) => void;
 }) {
   const [isOpen, setOpen] = useState(false);
-  const works = (method: ContactMethod) =>
+  const isWorking = (method: ContactMethod) =>
     method.verifiedAt !== null && method.enabled && method.lastError === null;
-  if (methods.some((method) => isThisBrowser(method) && works(method))) return null;
+  if (methods.some((method) => isThisBrowser(method) && isWorking(method))) return null;
   const close = () => setOpen(false);
   return (
     <>

@@ -5,7 +5,7 @@ import type { ApplianceFigures } from "../../../../src/operations/appliance/sche
 import { connection } from "../../../data/connection.ts";
 import { liveState } from "../../../data/live.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
-import { bytesInWords, formatCount } from "../../../components/display/format.ts";
+import { formatNarrowBytes, formatCount } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { Mark } from "../../../components/display/mark.tsx";
 import { Loaded, Panel } from "../../../components/page.tsx";
@@ -95,7 +95,7 @@ function Appliance() {
             tCount(data.organizations, "{count} organization", "{count} organizations"),
             tCount(data.people, "{count} person", "{count} people"),
             tCount(data.monitors, "{count} monitor", "{count} monitors"),
-            t("{size} of data", { size: bytesInWords(data.dataBytes) }),
+            t("{size} of data", { size: formatNarrowBytes(data.dataBytes) }),
           ].map((words) => (
             <span key={words}>{words}</span>
           ))}
@@ -122,7 +122,7 @@ function RuntimeFacts({ figures }: { figures: ApplianceFigures }) {
     <Facts
       facts={[
         [t("Data"), runtime.dataDirectory ?? t("on the machines of the database")],
-        [t("Memory"), bytesInWords(runtime.memoryBytes)],
+        [t("Memory"), formatNarrowBytes(runtime.memoryBytes)],
         [
           t("Checks"),
           t("{number} per second", {

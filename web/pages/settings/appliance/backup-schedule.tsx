@@ -10,7 +10,7 @@ import { BucketFields } from "../../../components/forms/bucket-fields.tsx";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { ClockField } from "../../../components/forms/clock-field.tsx";
 import { NumberField } from "../../../components/forms/number-field.tsx";
-import { bytesInWords } from "../../../components/display/format.ts";
+import { formatNarrowBytes } from "../../../components/display/format.ts";
 import { ChoiceField, type Form, FormFrame, useForm } from "../../../components/forms/form.tsx";
 import { Loaded, Panel } from "../../../components/page.tsx";
 import { SecretField } from "../../../components/forms/secret-fields.tsx";
@@ -68,7 +68,7 @@ function Outcome({ schedule: { enabled, last, failure, nextAt } }: { schedule: S
             <>
               {tNode("Last backup: {name}, {size}, {time}.", {
                 name: <code>{last.name}</code>,
-                size: bytesInWords(last.bytes),
+                size: formatNarrowBytes(last.bytes),
                 time: <Time at={last.at} />,
               })}
             </>

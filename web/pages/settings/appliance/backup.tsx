@@ -5,7 +5,7 @@ import { useState } from "react";
 import { dashboard, unwrapData } from "../../../data/client.ts";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { downloadFile } from "../../../components/copy.tsx";
-import { bytesInWords } from "../../../components/display/format.ts";
+import { formatNarrowBytes } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { Loaded, Panel } from "../../../components/page.tsx";
 import { PasswordField } from "../../../components/forms/password-field.tsx";
@@ -68,7 +68,9 @@ function Download() {
               >
                 {t("Download backup")}
               </BusyButton>
-              <span className="faint">{t("up to {size}", { size: bytesInWords(dataBytes) })}</span>
+              <span className="faint">
+                {t("up to {size}", { size: formatNarrowBytes(dataBytes) })}
+              </span>
             </div>
             <div aria-live="polite">
               {isPending && <p className="quiet">{t("Preparing the backup…")}</p>}
@@ -107,7 +109,7 @@ const Ready = ({ fileName, bytes }: { fileName: string; bytes: number }) => (
   <p className="up">
     {t("{name} is ready ({size}) and is being downloaded. The server keeps no copy.", {
       name: fileName,
-      size: bytesInWords(bytes),
+      size: formatNarrowBytes(bytes),
     })}
   </p>
 );

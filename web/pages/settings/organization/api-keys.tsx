@@ -3,7 +3,7 @@ import { Button, Checkbox, Select, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ApiKey, CreatedApiKey } from "../../../../src/accounts/api-keys/schema.ts";
-import { dashboard, unwrapData, withIdempotencyKey, apiPathOf, v1 } from "../../../data/client.ts";
+import { dashboard, unwrapData, addIdempotencyKey, apiPathOf, v1 } from "../../../data/client.ts";
 import { Confirm } from "../../../components/confirm.tsx";
 import { copyText, ShownOnce } from "../../../components/copy.tsx";
 import { ChoiceField, FormDialog, useForm } from "../../../components/forms/form.tsx";
@@ -214,7 +214,7 @@ function NewApiKey({ onClose }: { onClose: () => void }) {
   const [createdKey, setCreatedKey] = useState<CreatedApiKey | null>(null);
   const form = useForm(
     initial,
-    async ({ name, scope, mcp, groupIds, life }, _, once) => {
+    async ({ name, scope, mcp, groupIds, life }, _, idempotencyKey) => {
       const expiresInDays = life === "never" ? null : Number(life);
       const body = {
         name,
@@ -223,7 +223,9 @@ function NewApiKey({ onClose }: { onClose: () => void }) {
         groupIds: scope === "ping" ? null : toGroupLimit(groupIds),
         expiresInDays,
       };
-      setCreatedKey(await unwrapData(dashboard["api-keys"].post(body, withIdempotencyKey(once))));
+      setCreatedKey(
+        await unwrapData(dashboard["api-keys"].post(body, addIdempotencyKey(idempotencyKey))),
+      );
     },
     undefined,
     { key: "api-key" },

@@ -61,7 +61,7 @@ const listOf: Record<string, string> = {
 };
 
 /** Path of the changed record's page, or of the list that contains it; null if it was deleted. */
-export function pathOfSubject({
+export function findSubjectPath({
   action,
   subjectId,
   subjectExists,
@@ -73,7 +73,7 @@ export function pathOfSubject({
 }
 
 /** Label of an action in the filter, such as “Created the monitor …”. */
-export function labelOfAction(action: AuditAction): string {
+export function getActionLabel(action: AuditAction): string {
   const actor = { type: action.startsWith("subscriber.asked") ? "visitor" : "person", id: null };
   const phrase = describeAction({
     action,

@@ -33,7 +33,7 @@ import { formatCount } from "../../../components/display/format.ts";
 import { useAction } from "../../../components/toasts.tsx";
 import { peopleQuery } from "../data.ts";
 import { nameField } from "./field-labels.ts";
-import { actorLabels, labelOfAction, nounLabels, pathOfSubject } from "./audit-labels.ts";
+import { actorLabels, getActionLabel, nounLabels, findSubjectPath } from "./audit-labels.ts";
 import { RestoreButton } from "./restore-button.tsx";
 import { restoreField } from "./restore-field.ts";
 import { t, tNode } from "../../../language/text.ts";
@@ -214,7 +214,7 @@ function FilterRow({
           value={filters.action}
           options={listActions(filters.noun).map((action) => [
             action,
-            labelOfAction(action as AuditAction),
+            getActionLabel(action as AuditAction),
           ])}
           onChange={(action) => set("action", action)}
         />
@@ -348,7 +348,7 @@ function Actor({ actor }: Pick<AuditEntry, "actor">) {
 
 function Sentence({ entry }: { entry: AuditEntry }) {
   const [before, name, after] = describeAction(entry);
-  const path = pathOfSubject(entry);
+  const path = findSubjectPath(entry);
   return (
     <>
       {before}

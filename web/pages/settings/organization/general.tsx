@@ -3,7 +3,7 @@ import { Select, Switch, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { OrganizationRecord } from "../../../../src/accounts/organizations/schema.ts";
-import { dashboard, unwrapData, withIfMatch } from "../../../data/client.ts";
+import { dashboard, unwrapData, addIfMatch } from "../../../data/client.ts";
 import { queryClient } from "../../../data/query.ts";
 import { type Session, useSignedInPerson } from "../../../data/session.ts";
 import { FormFrame, useForm } from "../../../components/forms/form.tsx";
@@ -72,12 +72,12 @@ function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: ()
   const slaTarget = record.slaTarget === null ? "" : String(toPercent(record.slaTarget));
   const form = useForm(
     { name, timeZone, slaTarget },
-    async ({ slaTarget, ...values }, force, once) => {
+    async ({ slaTarget, ...values }, force, idempotencyKey) => {
       const share = slaTarget.trim() === "" ? null : parsePercent(slaTarget);
       const saved = await unwrapData(
         dashboard.organization.patch(
           { ...values, slaTarget: share },
-          withIfMatch(force ? undefined : known, once),
+          addIfMatch(force ? undefined : known, idempotencyKey),
         ),
       );
       setKnown(saved);

@@ -30,7 +30,7 @@ export function GroupsField({
               { who },
             )
       }
-      records={withDeleted(groups, value)}
+      records={addDeleted(groups, value)}
       nothingFound={groups.length === 0 ? t("There are no monitor groups") : t("No results")}
       openOnFocus={false}
       maxValues={accessBounds.groups.value}
@@ -47,7 +47,7 @@ function useGroups(): readonly Group[] {
   return useQuery(overviewQuery).data?.groups ?? [];
 }
 
-const withDeleted = (groups: readonly Group[], ids: readonly string[]) => [
+const addDeleted = (groups: readonly Group[], ids: readonly string[]) => [
   ...groups,
   ...ids
     .filter((id) => !groups.some((group) => group.id === id))

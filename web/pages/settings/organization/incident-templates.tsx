@@ -6,7 +6,7 @@ import { formatPlaceholders } from "../../../../src/core/text/formatting.ts";
 import { incidentStatuses, severities } from "../../../../src/core/statuses.ts";
 import { templatePlaceholders } from "../../../../src/incidents/rules.ts";
 import type { IncidentTemplate } from "../../../../src/incidents/templates/schema.ts";
-import { unwrapData, withIfMatch, withIdempotencyKey, v1 } from "../../../data/client.ts";
+import { unwrapData, addIfMatch, addIdempotencyKey, v1 } from "../../../data/client.ts";
 import { listKey } from "../../../data/keys.ts";
 import { queryClient } from "../../../data/query.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
@@ -84,7 +84,7 @@ function TemplateEntry({
   const { id, name, message, status, severity } = template;
   const remove = () =>
     holdDeletion((query) =>
-      v1["incident-templates"]({ id }).delete(undefined, { query, ...withIfMatch(template) }),
+      v1["incident-templates"]({ id }).delete(undefined, { query, ...addIfMatch(template) }),
     );
   return (
     <Entry
@@ -137,12 +137,15 @@ function useTemplateForm(template: IncidentTemplate | null, onClose: () => void)
   const refresh = () => queryClient.invalidateQueries({ queryKey: listKey("incident-template") });
   return useForm<Values>(
     { name, status, severity, message, title: title ?? "" },
-    async (values, force, once) => {
+    async (values, force, idempotencyKey) => {
       const body = buildTemplateBody(values);
       await (template === null
-        ? unwrapData(route.post(body, withIdempotencyKey(once)))
+        ? unwrapData(route.post(body, addIdempotencyKey(idempotencyKey)))
         : unwrapData(
-            route({ id: template.id }).patch(body, withIfMatch(force ? undefined : template, once)),
+            route({ id: template.id }).patch(
+              body,
+              addIfMatch(force ? undefined : template, idempotencyKey),
+            ),
           ));
       await refresh();
       onClose();

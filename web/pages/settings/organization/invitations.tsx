@@ -9,7 +9,7 @@ import {
 } from "../../../../src/accounts/invitations/schema.ts";
 import { canManage } from "../../../../src/accounts/people/rules.ts";
 import type { Role } from "../../../../src/core/roles.ts";
-import { dashboard, unwrapData, withIdempotencyKey } from "../../../data/client.ts";
+import { dashboard, unwrapData, addIdempotencyKey } from "../../../data/client.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
 import { ShownOnce } from "../../../components/copy.tsx";
 import { FormDialog, useForm } from "../../../components/forms/form.tsx";
@@ -78,10 +78,12 @@ export function Invite({ onClose }: { onClose: () => void }) {
   const [sent, setSent] = useState<SentInvitation | null>(null);
   const form = useForm(
     { email: "", role: "member" as Role, groupIds: [] as string[] },
-    async (values, _, once) => {
+    async (values, _, idempotencyKey) => {
       const groupIds = canBeLimited(values.role) ? toGroupLimit(values.groupIds) : null;
       const body = { ...values, groupIds };
-      setSent(await unwrapData(dashboard.invitations.post(body, withIdempotencyKey(once))));
+      setSent(
+        await unwrapData(dashboard.invitations.post(body, addIdempotencyKey(idempotencyKey))),
+      );
     },
     undefined,
     { key: "invitation" },

@@ -61,10 +61,10 @@ function Fields({ settings, ...props }: SettingsFormProps) {
     },
   );
   const test = useTestMail(() => (form.isDirty || known.smtp === null ? form.values : null));
-  const errorOfField = (name: string) => form.errorOf(name) ?? test.errorOf(name);
+  const findFieldError = (name: string) => form.errorOf(name) ?? test.errorOf(name);
   const body = { smtp: buildSmtp(form.values) };
-  const secrets = createStoredSecrets(settingsKinds, "organization", known, body, errorOfField);
-  const parts: Parts = { form, errorOf: errorOfField, secrets };
+  const secrets = createStoredSecrets(settingsKinds, "organization", known, body, findFieldError);
+  const parts: Parts = { form, errorOf: findFieldError, secrets };
   return (
     <>
       <p className="quiet panel-words">

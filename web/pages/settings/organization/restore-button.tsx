@@ -71,9 +71,9 @@ type ChoiceProps = { record: Deleted; field: keyof RestoreChoice; onClose: () =>
 function ChoiceDialog({ record, field, onClose }: ChoiceProps) {
   const form = useForm(
     { value: field === "name" ? record.name : "" },
-    async ({ value }, _, once) => {
+    async ({ value }, _, idempotencyKey) => {
       const { name } = await unwrapData(
-        restoreRecord(record.noun, record.id, { [field]: value }, once),
+        restoreRecord(record.noun, record.id, { [field]: value }, idempotencyKey),
       );
       notify(t("Restored {name}", { name }));
       onClose();

@@ -1,6 +1,6 @@
 import type { FieldChange } from "../../../../src/core/field-changes.ts";
 import type { RestorableNoun } from "../../../../src/operations/audit-log/value-rules.ts";
-import { dashboard, unwrapData, v1, withIfMatch } from "../../../data/client.ts";
+import { dashboard, unwrapData, v1, addIfMatch } from "../../../data/client.ts";
 import { notify, notifyDone } from "../../../components/toasts.tsx";
 import { nameField } from "./field-labels.ts";
 import { t } from "../../../language/text.ts";
@@ -37,11 +37,11 @@ export async function restoreField(
         ? t("The {field} has this value already", { field: words })
         : t("The {field} of {name} has this value already", { field: words, name }),
     );
-  const restored = await unwrapData(routes.patch({ [field]: before }, withIfMatch(record)));
+  const restored = await unwrapData(routes.patch({ [field]: before }, addIfMatch(record)));
   notifyDone(
     name === null
       ? t("Restored the {field}", { field: words })
       : t("Restored the {field} of {name}", { field: words, name }),
-    () => unwrapData(routes.patch({ [field]: record[field] ?? null }, withIfMatch(restored))),
+    () => unwrapData(routes.patch({ [field]: record[field] ?? null }, addIfMatch(restored))),
   );
 }

@@ -1,7 +1,7 @@
 import type { Settings, SettingsPatch } from "../../../../src/accounts/settings/schema.ts";
 import { type Draft, useForm, type Values } from "../../../components/forms/use-form.ts";
 import { notify } from "../../../components/toasts.tsx";
-import { unwrapData, v1, withIfMatch } from "../../../data/client.ts";
+import { unwrapData, v1, addIfMatch } from "../../../data/client.ts";
 import { queryClient } from "../../../data/query.ts";
 import { t } from "../../../language/text.ts";
 import { createSettingsQuery } from "../data.ts";
@@ -22,9 +22,12 @@ export function useSettingsForm<V extends Values>(
 ) {
   return useForm(
     initial,
-    async (values, force, once) => {
+    async (values, force, idempotencyKey) => {
       const saved = await unwrapData(
-        v1.settings.patch(buildBody(values), withIfMatch(force ? undefined : settings, once)),
+        v1.settings.patch(
+          buildBody(values),
+          addIfMatch(force ? undefined : settings, idempotencyKey),
+        ),
       );
       onSaved?.(saved);
       queryClient.setQueryData(createSettingsQuery(organizationId).queryKey, saved);
