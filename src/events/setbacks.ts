@@ -3,6 +3,7 @@
  * reports it as a problem if it fails again and again.
  */
 import { type Clock, dayMs, formatUtcMinute } from "../core/time/clock.ts";
+import { computeBackoffMs } from "../core/time/pace.ts";
 import type { Log } from "../core/log.ts";
 import type { Statement, Store } from "../database/store.ts";
 import type { LoggedEvent } from "./catalogue.ts";
@@ -53,7 +54,7 @@ export class Setbacks {
       if (now - failedAt > dayMs) this.#known.delete(key);
     const tries = (this.#known.get(work)?.tries ?? 0) + 1;
     const later = tries - triesUntilReport;
-    const pauseMs = later >= 0 ? longPauseMs : firstPauseMs * 2 ** (tries - 1);
+    const pauseMs = later >= 0 ? longPauseMs : computeBackoffMs(tries, firstPauseMs, longPauseMs);
     this.#known.set(work, { tries, failedAt: now, retryAt: now + pauseMs });
     log?.error("work of an organization failed", { work, tries, cause: String(error) });
     if (later < 0) return "passing";

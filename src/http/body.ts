@@ -83,7 +83,9 @@ export async function readBytes(
   const arrived = reserveBytes(client, chunked ? maxLength : lengthOf(request));
   try {
     const asItComes = chunked || lengthOf(request) > maxBytes;
-    return await (asItComes ? readCapped(getOriginalRequest(request), maxLength) : request.bytes());
+    return await (asItComes
+      ? readWithin(getOriginalRequest(request), maxLength, () => tooLargeError(maxLength))
+      : request.bytes());
   } catch (error) {
     if (error instanceof AppError) throw error;
     throw new AppError("BAD_REQUEST", "The body did not arrive completely.");
@@ -172,17 +174,22 @@ function tooLargeError(maxBytes: number) {
   return new AppError("PAYLOAD_TOO_LARGE", `The body must have at most ${maxBytes / 1024} KiB.`);
 }
 
-async function readCapped(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+/** Reads the body of a request or response, in pieces. Throws `createError()` if it is longer than `maxBytes`. */
+export async function readWithin(
+  { body }: Request | Response,
+  maxBytes: number,
+  createError: () => AppError,
+): Promise<Uint8Array<ArrayBuffer>> {
   const parts: Uint8Array[] = [];
   let total = 0;
-  const reader = request.body?.getReader();
+  const reader = body?.getReader();
   while (reader !== undefined) {
     const { done, value } = await reader.read();
     if (done) break;
     total += value.length;
     if (total > maxBytes) {
       await reader.cancel();
-      throw tooLargeError(maxBytes);
+      throw createError();
     }
     parts.push(value);
   }

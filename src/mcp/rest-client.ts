@@ -1,6 +1,7 @@
 /** Sends requests of tools to the REST API of this process, with the key of the MCP request. */
 import { AppError, type ErrorCode, type ErrorDetail } from "../core/errors.ts";
 import { mcpBounds } from "../core/limits.ts";
+import { readWithin } from "../http/body.ts";
 import { replaceRequest, sendAsTool } from "../http/original-request.ts";
 import type { RestRequest } from "./inputs.ts";
 import type { Operations } from "./operations.ts";
@@ -57,7 +58,8 @@ function copyHeaders({ headers }: Request): Headers {
 }
 
 async function readData(response: Response): Promise<Data> {
-  const json = JSON.parse(await readBounded(response)) as Data & {
+  const bytes = await readWithin(response, maxBytes, createTooLongError);
+  const json = JSON.parse(Buffer.from(bytes).toString()) as Data & {
     error?: { code: ErrorCode; message: string; details?: ErrorDetail[] };
   };
   if (json.error === undefined) return json;
@@ -65,22 +67,8 @@ async function readData(response: Response): Promise<Data> {
   throw new AppError(code, message, { ...(details && { details }) });
 }
 
-async function readBounded(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let total = 0;
-  const reader = response.body?.getReader();
-  while (reader !== undefined) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    total += value.length;
-    if (total > maxBytes) {
-      await reader.cancel();
-      throw new AppError(
-        "PAYLOAD_TOO_LARGE",
-        "The response is too long for a tool. Ask for a smaller part, or use the REST API.",
-      );
-    }
-    parts.push(value);
-  }
-  return Buffer.concat(parts).toString();
-}
+const createTooLongError = () =>
+  new AppError(
+    "PAYLOAD_TOO_LARGE",
+    "The response is too long for a tool. Ask for a smaller part, or use the REST API.",
+  );

@@ -7,7 +7,7 @@ import { readSince } from "../../src/events/log.ts";
 import { examinePublishing } from "../../src/operations/diagnostics/publishing.ts";
 import { closeOrganization } from "../../src/operations/appliance/store.ts";
 import { PagePublisher } from "../../src/status-pages/publishing/publisher.ts";
-import { retryDelayMs } from "../../src/status-pages/publishing/file-plan.ts";
+import { computeBackoffMs } from "../../src/core/time/pace.ts";
 import { defineTestWith, startBucketService } from "../support/real-targets.ts";
 import { createScratch } from "../support/scratch-directories.ts";
 import { replyWith, startTarget } from "../support/target.ts";
@@ -539,7 +539,8 @@ describe("a bucket", () => {
       await hasAttempted(6),
     ]).toEqual([false, true, false, true]);
     expect((await read()).failure.since).toBe(since);
-    expect([1, 2, 6, 7, 60].map(retryDelayMs)).toEqual([10_000, 20_000, 320_000, 600_000, 600_000]);
+    const delays = [1, 2, 6, 7, 60].map((failures) => computeBackoffMs(failures, 10_000, 600_000));
+    expect(delays).toEqual([10_000, 20_000, 320_000, 600_000, 600_000]);
     const examine = () => examinePublishing({ store, clock: () => time.now });
     expect((await examine()).map(({ problem }) => problem)).toEqual([undefined]);
     time.now += 300_000;

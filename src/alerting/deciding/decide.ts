@@ -28,6 +28,7 @@ import {
   memoryOf,
   reminderMsOf,
   type Snapshot,
+  type SnapshotScope,
   type WatchedMonitor,
 } from "./snapshot.ts";
 import type { StoredStatus } from "../../core/statuses.ts";
@@ -135,20 +136,7 @@ export type Decision = {
 const unjudgedMs = 60_000;
 
 /** The subjects that a decision reads, and the number of rows that it can write. */
-export type DecisionScope = {
-  monitorIds: readonly string[];
-  incidentIds: readonly string[];
-  /** Whether steps of escalation policies, or planned notifications, are due. */
-  escalates?: boolean;
-  /** Schedules whose shifts are examined for notices. */
-  scheduleIds?: readonly string[];
-  /** Whether alerts can belong to those of other monitors. */
-  joins?: boolean;
-  /** Whether open alerts are decided again for channels that don't know of them. */
-  decidesAgain?: boolean;
-  rows: number;
-  part: Part | null;
-};
+export type DecisionScope = Omit<SnapshotScope, "now"> & { rows: number; part: Part | null };
 
 /** Applies the rules to an event and adds the deliveries to the outbox. */
 export function applyEvent(decision: Decision, event: AlertingEvent) {

@@ -361,11 +361,13 @@ const updateText = `select u.incident_id as incidentId, u.id, u.status, u.messag
   from json_each(?) wanted cross join incident_updates u
     on u.organization_id = ? and u.incident_id = wanted.value`;
 
-type Wanted = {
+/** The subjects that a snapshot contains. */
+export type SnapshotScope = {
   monitorIds: readonly string[];
   incidentIds: readonly string[];
   /** Whether steps of policies are due at `now`, in Unix milliseconds. */
   escalates?: boolean;
+  /** Schedules whose shifts are examined for notices. */
   scheduleIds?: readonly string[];
   /** Whether alerts can belong to those of other monitors. */
   joins?: boolean;
@@ -379,7 +381,7 @@ type QueryRows = <Row>(text: string, ids?: readonly string[]) => Promise<Row[]>;
 export async function loadSnapshot(
   store: Store,
   organizationId: string,
-  { monitorIds, incidentIds, escalates = false, scheduleIds = [], ...wanted }: Wanted,
+  { monitorIds, incidentIds, escalates = false, scheduleIds = [], ...wanted }: SnapshotScope,
 ): Promise<Snapshot> {
   // A batch often has several events about one subject. Each subject is read once.
   const queryRows: QueryRows = (text, ids) =>

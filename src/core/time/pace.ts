@@ -24,3 +24,7 @@ function createPace(
  * of them share one. A single client never notices.
  */
 export const createCommitPace = (): Pace => createPace({ burst: 100, intervalMs: 20 });
+
+/** Returns the time until the next attempt after this many failures in a row: doubles from `firstMs` up to `maxMs`. */
+export const computeBackoffMs = (failures: number, firstMs: number, maxMs: number): number =>
+  Math.min(maxMs, firstMs * 2 ** (failures - 1));

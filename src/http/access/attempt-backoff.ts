@@ -1,4 +1,5 @@
 import { type Clock, dayMs } from "../../core/time/clock.ts";
+import { computeBackoffMs } from "../../core/time/pace.ts";
 import { setRecent } from "../../core/collections/recent-set.ts";
 
 type Attempts = { count: number; lastAt: number; nextAt: number; networks: Map<string, number> };
@@ -40,7 +41,8 @@ export function createAttemptBackoff(clock: Clock) {
       attempts.count += 1;
       attempts.lastAt = now;
       if (attempts.count >= freeAttempts)
-        attempts.nextAt = now + Math.min(2 ** (attempts.count - freeAttempts) * 1000, maxWaitMs);
+        attempts.nextAt =
+          now + computeBackoffMs(attempts.count - freeAttempts + 1, 1_000, maxWaitMs);
       networks.set(network, own + 1);
       if (networks.size > maxNetworks) networks.delete(networks.keys().next().value ?? "");
       return 0;

@@ -174,6 +174,3 @@ export function linkIncidentFiles(
     text,
   );
 }
-
-/** Time of a retry after this many failures in a row. */
-export const retryDelayMs = (failures: number) => Math.min(600_000, 10_000 * 2 ** (failures - 1));

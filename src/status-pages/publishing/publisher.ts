@@ -7,6 +7,7 @@ import type { Log } from "../../core/log.ts";
 import type { Vault } from "../../core/security/secrets.ts";
 import type { TargetGuard } from "../../core/security/target-guard.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
+import { computeBackoffMs } from "../../core/time/pace.ts";
 import { type LoggedEvent, stateTypes } from "../../events/catalogue.ts";
 import { findLastSeq } from "../../events/log.ts";
 import type { EventReader, Subscription } from "../../events/reader.ts";
@@ -39,6 +40,7 @@ const intervalMs = 5_000;
 const refreshMs = 60_000;
 /** Wait before files are removed, so that undoing a deletion leaves no gap. */
 const removalDelayMs = 15_000;
+const computeRetryMs = (failures: number) => computeBackoffMs(failures, 10_000, 600_000);
 const uploadsAtOnce = 6;
 /** Pages that are published at the same time, so that a slow bucket does not delay the others. */
 const pagesAtOnce = 4;
@@ -210,7 +212,7 @@ export class PagePublisher {
       target.failures = 0;
     } catch (error) {
       target.failures++;
-      target.retryAt = this.#monotonic() + retryDelayMs(target.failures);
+      target.retryAt = this.#monotonic() + computeRetryMs(target.failures);
       target.changedAt ??= this.#monotonic();
       target.occasion = joinOccasions(target.occasion, occasion);
       await this.#recordFailure(target, error);
@@ -301,7 +303,7 @@ export class PagePublisher {
       removal.failures = 0;
     } catch (error) {
       removal.failures++;
-      removal.retryAt = this.#monotonic() + retryDelayMs(removal.failures);
+      removal.retryAt = this.#monotonic() + computeRetryMs(removal.failures);
       log.warn("the files of a status page could not be removed", { cause: describe(error) });
     }
   }
@@ -402,7 +404,7 @@ async function putFiles(
   const hashes: Record<string, string> = {};
   const queue = files.values();
   const errors: unknown[] = [];
-  const removeNext = async () => {
+  const putNext = async () => {
     for (const file of queue) {
       if (errors.length > 0) return;
       const hash = await putFile(destination, file, known[file.path] ?? "");
@@ -411,7 +413,7 @@ async function putFiles(
   };
   const keep = (error: unknown) => void errors.push(error);
   // Waits for all, so that no upload of this publication follows one of the next.
-  await Promise.all(Array.from({ length: uploadsAtOnce }, () => removeNext().catch(keep)));
+  await Promise.all(Array.from({ length: uploadsAtOnce }, () => putNext().catch(keep)));
   if (errors.length > 0) throw errors[0];
   return hashes;
 }
