@@ -514,7 +514,7 @@ function createSite(
     ...parts,
     ...shared,
     store: store.relaxed(),
-    makingLimit: createLimitPerNetwork(statusPageBounds.uncachedRenders.value),
+    renderLimit: createLimitPerNetwork(statusPageBounds.uncachedRenders.value),
     lock: createPageLock(
       store.relaxed(),
       vault,

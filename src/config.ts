@@ -21,12 +21,12 @@ const port = z
 
 const flag = z.boolean("must be true or false");
 
-const defineDays = (usual: number) =>
+const defineDays = (defaultDays: number) =>
   z
     .string()
     .regex(/^[1-9]\d{0,4}$/, "must be a whole number of days from 1")
     .transform(Number)
-    .default(usual);
+    .default(defaultDays);
 
 /** A list of entries. Rejects entries that `parseEntry` can't parse, with `message`. */
 const listSchema = <T>(parseEntry: (text: string) => T | null, message: string) =>
@@ -361,8 +361,11 @@ export function detectDesktop(
     };
   }
   // The specification requires absolute paths.
-  const resolveFolder = (configuredPath: string | undefined, ...usual: string[]) =>
-    join(configuredPath?.startsWith("/") ? configuredPath : join(homedir(), ...usual), "signalbox");
+  const resolveFolder = (configuredPath: string | undefined, ...defaultFolders: string[]) =>
+    join(
+      configuredPath?.startsWith("/") ? configuredPath : join(homedir(), ...defaultFolders),
+      "signalbox",
+    );
   return {
     applicationData: resolveFolder(XDG_DATA_HOME, ".local", "share"),
     settings: resolveFolder(XDG_CONFIG_HOME, ".config"),

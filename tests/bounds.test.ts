@@ -1,7 +1,7 @@
 /** Every list, text and table that a caller can enlarge has a limit. */
 import { expect, test } from "bun:test";
 import type { z } from "zod";
-import { configured, growing } from "./docs/growth.ts";
+import { configured, growingTables } from "./docs/growth.ts";
 import { api, dashboard } from "./support/routes.ts";
 import { formatBound, type Bound, bounds, units } from "../src/core/limits.ts";
 import type { Route } from "../src/http/openapi.ts";
@@ -31,8 +31,8 @@ const applianceTables = [
 
 test("every table names the limit of the rows that an organization can add", () => {
   const known = new Set(all.map(([, bound]) => bound));
-  for (const entry of [...configured, ...growing]) {
-    const name = "by" in entry ? entry.by : entry.what;
+  for (const entry of [...configured, ...growingTables]) {
+    const name = "by" in entry ? entry.by : entry.content;
     expect([name, entry.bounds.length > 0]).toEqual([name, !applianceTables.includes(name)]);
     for (const bound of entry.bounds) expect([name, known.has(bound)]).toEqual([name, true]);
   }

@@ -242,8 +242,8 @@ function readOrCreatePassword(
   return { password, isMade: false };
 }
 
-function printPerson(made: object, password: string | null, json: boolean | undefined) {
-  if (json) printJson({ ...made, ...(password && { password }) });
+function printPerson(created: object, password: string | null, json: boolean | undefined) {
+  if (json) printJson({ ...created, ...(password && { password }) });
   else if (password !== null) {
     process.stderr.write("Keep this password: it is not shown again.\n");
     process.stdout.write(`${password}\n`);

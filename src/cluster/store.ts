@@ -1,7 +1,7 @@
 /** Queries and statements about nodes, leases and forwarded requests. */
 import { dayMs } from "../core/time/clock.ts";
 import type { Listener } from "../core/security/target-guard.ts";
-import { type Sweeping, sweepRows } from "../database/backup/sweeping.ts";
+import { type SweepContext, sweepRows } from "../database/backup/sweeping.ts";
 import {
   createInsert,
   guardCondition,
@@ -180,5 +180,5 @@ export const findNodes = (store: Store) =>
   );
 
 /** Removes nodes without a heartbeat for a day. */
-export const sweepNodes = (sweeping: Sweeping): Promise<void> =>
-  sweepRows(sweeping, "nodes", "beat_at < ?", [sweeping.now - dayMs]);
+export const sweepNodes = (context: SweepContext): Promise<void> =>
+  sweepRows(context, "nodes", "beat_at < ?", [context.now - dayMs]);

@@ -157,17 +157,17 @@ const describeMissingRecord = (to: SectionName, key: unknown, { suggestKey }: Re
 /** Converts references to record IDs, as the REST API expects. Unknown keys become validation issues. */
 export function resolveReferences(
   { section, fields }: Entry,
-  its: References,
+  ownReferences: References,
   issue: Issue,
 ): Fields {
   const result: Fields = {};
   const resolveId = (to: SectionName, key: unknown, path: string) => {
-    const found = typeof key === "string" ? its.findId(to, key) : undefined;
-    if (found === undefined) issue(path, describeMissingRecord(to, key, its));
+    const found = typeof key === "string" ? ownReferences.findId(to, key) : undefined;
+    if (found === undefined) issue(path, describeMissingRecord(to, key, ownReferences));
     return found;
   };
   const resolvePerson = (email: unknown, path: string) => {
-    const found = typeof email === "string" ? its.findId("people", email) : undefined;
+    const found = typeof email === "string" ? ownReferences.findId("people", email) : undefined;
     if (found === undefined)
       issue(path, "must be the e-mail address of a person of the organization");
     return found;

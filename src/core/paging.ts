@@ -22,10 +22,12 @@ const describeInteger = (description: string, value: number) => ({
 });
 
 /** A requested number of entries. A value above `max` is lowered to `max`. */
-export function createCountField(max: number, usual: number, itemDescription: string) {
+export function createCountField(max: number, defaultCount: number, itemDescription: string) {
   return PositiveInteger.transform((count) => Math.min(count, max))
-    .default(usual)
-    .meta(describeInteger(`${itemDescription}; more than ${max} is lowered to ${max}.`, usual));
+    .default(defaultCount)
+    .meta(
+      describeInteger(`${itemDescription}; more than ${max} is lowered to ${max}.`, defaultCount),
+    );
 }
 
 /** Query parameters of every paged list. */

@@ -66,11 +66,11 @@ export class StaleRead extends Error {}
 /** Ends a rehearsal. All conditions of the write hold, and nothing is written. */
 export class RehearsalPassed extends Error {
   /** The response of the use case. */
-  readonly answer: object;
+  readonly response: object;
 
   constructor(response: object) {
     super("The rehearsal passed.");
-    this.answer = response;
+    this.response = response;
   }
 }
 

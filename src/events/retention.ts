@@ -1,4 +1,4 @@
-import { setHousekeepingValue, type Sweeping, sweepLog } from "../database/backup/sweeping.ts";
+import { setHousekeepingValue, type SweepContext, sweepLog } from "../database/backup/sweeping.ts";
 import { stateTypes } from "./catalogue.ts";
 import { followerNames } from "./cursor.ts";
 import { findRemovedSeq } from "./log.ts";
@@ -19,20 +19,20 @@ const oldestEvents =
  * whose position is not stored.
  */
 export async function sweepEvents(
-  sweeping: Sweeping,
+  context: SweepContext,
   { hourDays, readUpTo }: { hourDays: number; readUpTo: number },
 ): Promise<void> {
-  const { store } = sweeping;
+  const { store } = context;
   const last = Math.min(readUpTo, await findSlowestCursor(store));
   const whole = await sweepLog(
-    sweeping,
+    context,
     { name: "states", last, keptMs: Math.max(hourDays, eventDays) * dayMs },
     oldestEvents,
     (from, to) => [removeBetween(from, to, "true")],
   );
   const from = Math.max(whole, await findRemovedSeq(store));
   await sweepLog(
-    sweeping,
+    context,
     { name: "events", from, last, keptMs: eventDays * dayMs },
     oldestEvents,
     (from, to) => [

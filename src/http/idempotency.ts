@@ -6,7 +6,7 @@ import { sha256 } from "../core/ids.ts";
 import { requestBounds } from "../core/limits.ts";
 import { invalidFieldError } from "../core/validation.ts";
 import { guardRoom, findUsage } from "../database/file/usage.ts";
-import { type Sweeping, sweepRows } from "../database/backup/sweeping.ts";
+import { type SweepContext, sweepRows } from "../database/backup/sweeping.ts";
 import { guard, cachePerStore, type Statement } from "../database/store.ts";
 import { idempotentAnswers as responses } from "../database/tables/events.ts";
 import type { ApiResponse } from "./responses/api-response.ts";
@@ -269,7 +269,7 @@ function busyError() {
 }
 
 /** Removes expired responses. */
-export function sweepResponses(sweeping: Sweeping): Promise<void> {
-  const before = formatTimestamp(sweeping.now - storedMs);
-  return sweepRows(sweeping, "idempotent_answers", "created_at < ?", [before]);
+export function sweepResponses(context: SweepContext): Promise<void> {
+  const before = formatTimestamp(context.now - storedMs);
+  return sweepRows(context, "idempotent_answers", "created_at < ?", [before]);
 }

@@ -38,13 +38,13 @@ type ChangedRecord = {
 };
 
 export type Maker = {
-  create(planned: PlannedRecord, making: MakingContext): Promise<MakerResult>;
+  create(planned: PlannedRecord, context: MakingContext): Promise<MakerResult>;
   /** Applies only the fields that changed in the source. Returns null if the record was deleted. */
   update(
     planned: PlannedRecord,
     id: string,
     changed: ChangedRecord,
-    making: MakingContext,
+    context: MakingContext,
   ): Promise<Omit<MakerResult, "id"> | null>;
 };
 

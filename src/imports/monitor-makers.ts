@@ -174,9 +174,9 @@ export const groupMaker: Maker = {
 };
 
 export const monitorMaker: Maker = {
-  async create({ externalId, fields, links }, making) {
-    const { scope, now, at, idsOf, keyOf } = making;
-    const { input, token, notes, isIncomplete } = await parseMonitorInput(fields, making);
+  async create({ externalId, fields, links }, context) {
+    const { scope, now, at, idsOf, keyOf } = context;
+    const { input, token, notes, isIncomplete } = await parseMonitorInput(fields, context);
     const id = createId(now);
     const row: MonitorRow = {
       organizationId: scope.organizationId,
@@ -200,8 +200,8 @@ export const monitorMaker: Maker = {
       isIncomplete,
     };
   },
-  async update({ fields }, id, changed, making) {
-    const { scope, at, idsOf } = making;
+  async update({ fields }, id, changed, context) {
+    const { scope, at, idsOf } = context;
     const { organizationId } = scope;
     const stored = await findMonitor(scope, id);
     if (stored === null) return null;
@@ -215,7 +215,7 @@ export const monitorMaker: Maker = {
       : patchOrReplace(NewMonitor, openMonitor(scope, before), patch, fields);
     const { input, token, notes, isIncomplete } = await parseMonitorInput(
       { ...patched.whole, ...pause, pushToken: fields["pushToken"] },
-      making,
+      context,
       before.pushTokenHash,
     );
     const [groupId = null] = idsOf("group", getLinkedIds(changed.links, "groupId"));

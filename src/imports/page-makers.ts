@@ -83,10 +83,10 @@ const resolveMembers = (links: PlannedRecord["links"], idsOf: MakingContext["ids
 });
 
 export const statusPageMaker: Maker = {
-  async create({ fields }, making) {
-    const { scope, now, at } = making;
+  async create({ fields }, context) {
+    const { scope, now, at } = context;
     const id = createId(now);
-    const { input, logo, notes } = await parsePageInput(fields, making, id);
+    const { input, logo, notes } = await parsePageInput(fields, context, id);
     const page: StoredPage = {
       organizationId: scope.organizationId,
       id,
@@ -103,13 +103,13 @@ export const statusPageMaker: Maker = {
       notes,
     };
   },
-  async update({ fields }, id, changed, making) {
-    const { scope, at } = making;
+  async update({ fields }, id, changed, context) {
+    const { scope, at } = context;
     const [before] = await findPages(scope, id);
     if (before === undefined) return null;
     const { input, logo, notes } = await parsePageInput(
       { ...fields, slug: before.slug },
-      making,
+      context,
       id,
     );
     const wanted = Object.fromEntries(

@@ -112,7 +112,7 @@ type Preparation = ImportContext & {
   at: string;
   /** IDs of records in this organization, by key. */
   ids: Map<string, string>;
-  making: MakingContext;
+  makingContext: MakingContext;
   statements: Statement[];
   items: ImportItem[];
   created: Map<Noun, string[]>;
@@ -122,8 +122,8 @@ type Preparation = ImportContext & {
 };
 
 /** Returns the statements and the report of an import. Yields to the event loop between records. */
-export async function prepareImport(preparing: ImportContext): Promise<Prepared> {
-  const preparation = await beginPreparation(preparing);
+export async function prepareImport(context: ImportContext): Promise<Prepared> {
+  const preparation = await beginPreparation(context);
   const { scope, plan, planned, options, at } = preparation;
   for (const noun of nouns)
     await forEachYielding(
@@ -157,13 +157,13 @@ export async function prepareImport(preparing: ImportContext): Promise<Prepared>
   };
 }
 
-async function beginPreparation(preparing: ImportContext): Promise<Preparation> {
-  const { scope, planned, known, here, options, keyFor } = preparing;
+async function beginPreparation(context: ImportContext): Promise<Preparation> {
+  const { scope, planned, known, here, options, keyFor } = context;
   const now = scope.clock();
   const at = formatTimestamp(now);
   const ids = new Map<string, string>();
   for (const [key, { recordId }] of known) if (here.has(recordId)) ids.set(key, recordId);
-  const making: MakingContext = {
+  const makingContext: MakingContext = {
     scope,
     now,
     at,
@@ -173,10 +173,10 @@ async function beginPreparation(preparing: ImportContext): Promise<Preparation> 
     picture: options.picture ?? (async () => null),
   };
   return {
-    ...preparing,
+    ...context,
     at,
     ids,
-    making,
+    makingContext,
     statements: [],
     items: [],
     created: new Map(),
@@ -221,11 +221,11 @@ function addStatements(preparation: Preparation, statements: readonly Statement[
 }
 
 async function createRecord(preparation: Preparation, one: PlannedRecord) {
-  const { scope, plan, planned, importId, making, ids, created, joining } = preparation;
+  const { scope, plan, planned, importId, makingContext, ids, created, joining } = preparation;
   const { noun } = one;
   const creation: MakerResult = await makers[noun].create(
     await ensureFreeSlug(scope, one, planned),
-    making,
+    makingContext,
   );
   ids.set(keyOf(one), creation.id);
   addStatements(preparation, [
@@ -233,7 +233,8 @@ async function createRecord(preparation: Preparation, one: PlannedRecord) {
     rememberRecord(scope, plan.source, one, creation.id, importId, false),
   ]);
   appendToList(created, noun, creation.id);
-  const [groupId] = noun === "monitor" ? making.idsOf("group", one.links["groupId"] ?? []) : [];
+  const [groupId] =
+    noun === "monitor" ? makingContext.idsOf("group", one.links["groupId"] ?? []) : [];
   if (groupId !== undefined) appendToList(joining, groupId, creation.id);
   addReportItem(preparation, one, "created", creation.notes, creation.isIncomplete);
 }
@@ -245,14 +246,14 @@ function appendToList<K>(lists: Map<K, string[]>, key: K, value: string) {
 }
 
 async function updateRecord(preparation: Preparation, one: PlannedRecord, record: ExternalRecord) {
-  const { scope, plan, making, updatedMonitors, at } = preparation;
+  const { scope, plan, makingContext, updatedMonitors, at } = preparation;
   const { recordId, importId, adopted } = record;
   const changed = findChanges(openLastState(scope.vault, record) as LastState, one);
   if (changed === null) {
     addReportItem(preparation, one, "unchanged");
     return;
   }
-  const updated = await makers[one.noun].update(one, recordId, changed, making);
+  const updated = await makers[one.noun].update(one, recordId, changed, makingContext);
   if (updated === null) return;
   addStatements(preparation, [
     ...updated.statements,
@@ -266,7 +267,7 @@ async function updateRecord(preparation: Preparation, one: PlannedRecord, record
 
 /** Updates an existing page at the same address, unless it was imported from another source. */
 async function adoptPage(preparation: Preparation, one: PlannedRecord): Promise<boolean> {
-  const { scope, plan, importId, making, ids, at } = preparation;
+  const { scope, plan, importId, makingContext, ids, at } = preparation;
   const [page] = await scope.store.query<{ id: string }>(
     `select id from status_pages p where organization_id = ? and slug = ?
        and not exists (select 1 from external_records e
@@ -276,7 +277,7 @@ async function adoptPage(preparation: Preparation, one: PlannedRecord): Promise<
   if (page === undefined) return false;
   ids.set(keyOf(one), page.id);
   const all = { fields: one.fields, links: one.links, has: () => true };
-  const updatedPage = await makers["status-page"].update(one, page.id, all, making);
+  const updatedPage = await makers["status-page"].update(one, page.id, all, makingContext);
   addStatements(preparation, [
     ...(updatedPage?.statements ?? []),
     ...buildAuditEntries(

@@ -3,7 +3,7 @@ import { dayMs, hourMs } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import type { Fields } from "../core/collections/objects.ts";
 import { openAll, sealAll, type Vault } from "../core/security/secrets.ts";
-import type { Sweeping } from "../database/backup/sweeping.ts";
+import type { SweepContext } from "../database/backup/sweeping.ts";
 import type { Tenant } from "../database/rows.ts";
 import {
   createInsert,
@@ -196,7 +196,7 @@ export function abandonImport({
 const abandonedAfterMs = 10 * 60_000;
 
 /** Discards imports whose process was killed. */
-export async function sweepImports({ store, now, isOver }: Sweeping): Promise<void> {
+export async function sweepImports({ store, now, isOver }: SweepContext): Promise<void> {
   const left = await store.query<ImportRow>(
     `select ${importColumns} from imports where status = 'running' and touched_at < ?`,
     [now - abandonedAfterMs],

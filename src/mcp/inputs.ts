@@ -96,8 +96,8 @@ export function readInput(tool: Tool, operation: Operation | null, input: Json) 
 }
 
 function readOptions(own: Record<string, Json>, input: Json, canHold: boolean): Options {
-  const readInteger = (name: string, usual: number, min: number, max: number) => {
-    const value = input[name] ?? usual;
+  const readInteger = (name: string, defaultValue: number, min: number, max: number) => {
+    const value = input[name] ?? defaultValue;
     if (Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max)
       return Number(value);
     throw invalidFieldError(name, `must be a whole number from ${min} to ${max}`);

@@ -328,12 +328,12 @@ export async function downloadReport(scope: Scope, query: ReportQuery): Promise<
 /** Names the file of a report after its month, or the first day of its week. */
 export function nameReportFile(
   { subject, month, from, timeZone }: Report,
-  ending: string,
+  extension: string,
   interval: "weekly" | "monthly" = "monthly",
 ): string {
   const firstDay = formatTimestamp(toLocal(Date.parse(from), timeZone)).slice(0, 10);
   const period = interval === "weekly" ? `week-${firstDay}` : month;
-  return `report${subject.type === "organization" ? "" : `-${subject.type}`}-${period}.${ending}`;
+  return `report${subject.type === "organization" ? "" : `-${subject.type}`}-${period}.${extension}`;
 }
 
 /** Returns the report as a PDF file. Throws NOT_FOUND, VALIDATION_ERROR, CONFLICT without Chromium. */

@@ -213,9 +213,9 @@ describe("a held alert", () => {
     await router.changeState("down");
     await shop.changeState("down");
     await later();
-    const act = async (what: string, body: object = {}) => {
+    const act = async (action: string, body: object = {}) => {
       const [alert] = await pager.readAlerts(`&monitorId=${shop.id}`);
-      const path = `/api/v1/alerts/${alert?.["id"]}/${what}`;
+      const path = `/api/v1/alerts/${alert?.["id"]}/${action}`;
       expect((await api("POST", path, { body })).status).toBe(200);
       await later();
     };

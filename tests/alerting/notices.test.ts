@@ -27,13 +27,13 @@ async function createWorld(noticeHours: number | null = 6) {
   const pass = async (hours: number) => {
     for (let i = 0; i < hours; i++) await pager.later(3_600);
     await pager.later(10);
-    const listNew = (who: "ada" | "ben") => {
-      const alerts = { ada, ben }[who]
+    const listNew = (name: "ada" | "ben") => {
+      const alerts = { ada, ben }[name]
         .received()
         .flatMap((one) => (one.type === "digest" ? one.data.alerts : [one]));
-      const fresh = alerts.slice(seen[who]);
-      seen[who] = alerts.length;
-      return fresh.map(({ type, data }) => `${who} ${type} ${data.shift.startsAt.slice(5, 16)}`);
+      const fresh = alerts.slice(seen[name]);
+      seen[name] = alerts.length;
+      return fresh.map(({ type, data }) => `${name} ${type} ${data.shift.startsAt.slice(5, 16)}`);
     };
     return [...listNew("ada"), ...listNew("ben")];
   };

@@ -4,12 +4,12 @@ import { createPager } from "../support/pager.ts";
 
 /** A monitor with a channel, and its preview. */
 async function createPreview(fields: object = {}, settings: object = {}) {
-  const made = await createPager();
-  const { api, ours, channel } = made;
+  const pager = await createPager();
+  const { api, ours, channel } = pager;
   const { id: channelId } = await channel({ name: "Office", ...settings });
-  const backup = await made.createWatchedJob([{ id: channelId }], fields);
+  const backup = await pager.createWatchedJob([{ id: channelId }], fields);
   return {
-    ...made,
+    ...pager,
     backup,
     channelId,
     preview: async () => {

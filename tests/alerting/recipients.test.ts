@@ -262,10 +262,10 @@ describe("no recipient gets an end without its start", () => {
     expect(texts[0]).toMatch(/Incident: Slow[^]*Incident resolved: Slow/);
   });
 
-  type Step = { code: 0 | 450 | 550; whom: string } | "down" | "up" | number;
+  type Step = { code: 0 | 450 | 550; recipient: string } | "down" | "up" | number;
   const step = fc.oneof(
     fc.record({
-      whom: fc.constantFrom(ann, bob, cid),
+      recipient: fc.constantFrom(ann, bob, cid),
       code: fc.constantFrom(0 as const, 450 as const, 550 as const),
     }),
     fc.constantFrom("down" as const, "up" as const),
@@ -279,7 +279,7 @@ describe("no recipient gets an end without its start", () => {
         for (const one of steps) {
           if (typeof one === "number") await world.later(one);
           else if (typeof one === "string") await world.backup.changeState(one);
-          else world.codes.set(one.whom, one.code);
+          else world.codes.set(one.recipient, one.code);
           if (one === "down" || one === "up") await world.later(6);
         }
         world.codes.clear();

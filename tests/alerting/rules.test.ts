@@ -296,8 +296,12 @@ describe("an incident", () => {
     buildChannel("off", { enabled: false }),
     buildChannel("monitors", { incidents: false }),
   ];
-  type Of = { byMonitor?: boolean; monitorMuted?: boolean };
-  const hear = (step: "opened" | "updated" | "resolved", of: Of = {}, knows: Knows = {}) =>
+  type MonitorOptions = { byMonitor?: boolean; monitorMuted?: boolean };
+  const hear = (
+    step: "opened" | "updated" | "resolved",
+    of: MonitorOptions = {},
+    knows: Knows = {},
+  ) =>
     selectIncidentAudience(channels, step, summarize(knows), {
       byMonitor: false,
       monitorMuted: false,

@@ -81,9 +81,9 @@ async function loopMsOf(
   port: number,
   warmUpSeconds: number,
   seconds: number,
-  ...manner: ["at-once" | "a-second", number]
+  ...mode: ["at-once" | "a-second", number]
 ): Promise<number> {
-  const baseline = checkTarget(String(port), ...manner.map(String));
+  const baseline = checkTarget(String(port), ...mode.map(String));
   await Bun.sleep(warmUpSeconds * 1_000);
   const idle = readCpuSeconds(baseline.pid);
   await Bun.sleep(seconds * 1_000);

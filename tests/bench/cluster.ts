@@ -207,8 +207,8 @@ async function checksOf(bench: Bench, wanted: Wanted, seconds: number) {
 
 /** Gaps between checks of a monitor, in ms. */
 const gapsOf = (rows: readonly Row[]) =>
-  [...Map.groupBy(rows, ({ key }) => key).values()].flatMap((its) =>
-    its.slice(1).map(({ at }, i) => at - (its[i]?.at ?? 0)),
+  [...Map.groupBy(rows, ({ key }) => key).values()].flatMap((results) =>
+    results.slice(1).map(({ at }, i) => at - (results[i]?.at ?? 0)),
   );
 
 /** Latencies of the list in ms, requested constantly by a separate process. */

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { cpSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { growing } from "../docs/growth.ts";
+import { growingTables } from "../docs/growth.ts";
 import { dayMs, hourMs } from "../../src/core/time/clock.ts";
 import { assets } from "../../src/core/assets.ts";
 import { openDataDirectory } from "../../src/database/file/data-directory.ts";
@@ -140,10 +140,10 @@ async function createYearOfData(dataDir: string): Promise<string> {
       .get() ?? { all: 0, free: 0 };
   time.now = end;
   await measureHousekeeping(dataDir, time.now);
-  for (const { what, bytes, each } of growing) {
-    const measured = measureBytes(database, what);
+  for (const { content, bytes, each } of growingTables) {
+    const measured = measureBytes(database, content);
     if (measured !== null)
-      console.log(`  ${what}: ${measured.toFixed(1)} bytes ${each} (documented: ${bytes})`);
+      console.log(`  ${content}: ${measured.toFixed(1)} bytes ${each} (documented: ${bytes})`);
   }
   for (let day = 1; day <= 3; day++) {
     const before = readPages();

@@ -28,8 +28,8 @@ describeInChromium("alert channels on the admin page", (browser) => {
   });
 
   const path = "/api/v1/alert-channels";
-  const open = async (where: string) => {
-    const opened = await world.open(browser, where);
+  const open = async (location: string) => {
+    const opened = await world.open(browser, location);
     return opened;
   };
   const readNewest = async () => (await world.ask("GET", path))[0];

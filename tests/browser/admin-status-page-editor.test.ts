@@ -17,8 +17,8 @@ describeInChromium("the editor of a status page", (browser) => {
   afterAll(() => world[Symbol.asyncDispose]());
 
   const path = "/api/v1/status-pages";
-  const open = async (where: string) => {
-    const opened = await world.open(browser, where, { viewport: { width: 1440, height: 900 } });
+  const open = async (location: string) => {
+    const opened = await world.open(browser, location, { viewport: { width: 1440, height: 900 } });
     return opened;
   };
   const readStored = () => world.ask("GET", `${path}/${id}`);

@@ -15,9 +15,9 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.stop(true);
 });
 
-type Answer = (request: Request) => Response | Promise<Response>;
+type Respond = (request: Request) => Response | Promise<Response>;
 
-function serve(response: Answer, tls?: { cert: Bun.BunFile; key: Bun.BunFile }): string {
+function serve(response: Respond, tls?: { cert: Bun.BunFile; key: Bun.BunFile }): string {
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -76,7 +76,7 @@ test("times come from the server's clock", async () => {
   expect(client.now()).toBeLessThan(there + 3_600_000);
 });
 
-const unanswered: [name: string, answer: Answer, message: RegExp][] = [
+const unanswered: [name: string, answer: Respond, message: RegExp][] = [
   ["another program", () => new Response("<html>"), /is not a Signalbox: it returned 200\.$/],
   ["JSON of another program", () => Response.json([]), /not a Signalbox.* 200\.$/],
   [

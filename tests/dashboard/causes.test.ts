@@ -6,13 +6,13 @@ import { createWatch } from "../support/check-board.ts";
 import { signInMember } from "../support/people.ts";
 
 test("a failing monitor shows who changed it in the hour before, and what failed with it", async () => {
-  const made = await createWatch();
-  const { createSite, engine, time, api, group } = made;
+  const watch = await createWatch();
+  const { createSite, engine, time, api, group } = watch;
   await using shop = await createSite({ name: "Shop", interval: 60, retries: 0 });
   await using cart = await createSite({ name: "Cart", interval: 60, retries: 0 });
   await using later = await createSite({ name: "Later", interval: 60, retries: 0 });
   const { id: groupId } = await group({ name: "Front", monitorIds: [shop.id] });
-  const { page } = await signInMember(made, "viewer");
+  const { page } = await signInMember(watch, "viewer");
   const readCauses = async () =>
     (await page("GET", `/dashboard/monitors/${shop.id}/causes`)).json.data;
   const none = {
@@ -48,15 +48,15 @@ test("a failing monitor shows who changed it in the hour before, and what failed
 });
 
 test("a failing monitor shows what failed at the same address under another name", async () => {
-  const made = await createWatch();
+  const watch = await createWatch();
   const names = ["127.0.0.1", "localhost"];
   const monitors = [];
   for (const host of names) {
     const body = { type: "tcp", name: host, host, port: getFreePort(), retries: 0 };
-    monitors.push((await made.api("POST", "/api/v1/monitors", { body })).json.data);
+    monitors.push((await watch.api("POST", "/api/v1/monitors", { body })).json.data);
   }
-  await made.engine.runOnce();
-  const { page } = await signInMember(made, "viewer");
+  await watch.engine.runOnce();
+  const { page } = await signInMember(watch, "viewer");
   for (const [index, { id }] of monitors.entries()) {
     const { neighbors } = (await page("GET", `/dashboard/monitors/${id}/causes`)).json.data;
     const common = { kind: "address", value: "127.0.0.1" };
@@ -65,7 +65,7 @@ test("a failing monitor shows what failed at the same address under another name
 });
 
 test("a failing monitor shows that DNS returned other records before", async () => {
-  const made = await createWatch();
+  const watch = await createWatch();
   await using server = await startNameServer();
   const body = {
     type: "dns",
@@ -76,18 +76,18 @@ test("a failing monitor shows that DNS returned other records before", async () 
     interval: 60,
     retries: 0,
   };
-  const { id } = (await made.api("POST", "/api/v1/monitors", { body })).json.data;
-  await made.engine.runOnce();
+  const { id } = (await watch.api("POST", "/api/v1/monitors", { body })).json.data;
+  await watch.engine.runOnce();
   for (let check = 0; check < 2; check++) {
-    made.time.now += 3_600_000;
-    await made.engine.runOnce();
+    watch.time.now += 3_600_000;
+    await watch.engine.runOnce();
   }
   server.answerWith("192.0.2.9");
-  made.time.now += 60_000;
-  await made.engine.runOnce();
-  const { page } = await signInMember(made, "viewer");
+  watch.time.now += 60_000;
+  await watch.engine.runOnce();
+  const { page } = await signInMember(watch, "viewer");
   const { data } = (await page("GET", `/dashboard/monitors/${id}/causes`)).json;
-  const at = new Date(made.time.now).toISOString();
+  const at = new Date(watch.time.now).toISOString();
   const change = { name: "shop.example (A)", before: "192.0.2.7", after: "192.0.2.9", at };
   expect(data).toMatchObject({ since: at, resolved: change });
 });
@@ -118,17 +118,17 @@ async function startNameServer() {
 }
 
 test("what happened before a failure is hidden from other organizations", async () => {
-  const made = await createWatch();
-  await using site = await made.createSite({ retries: 0 });
-  const { page } = await signInMember(made, "viewer");
+  const watch = await createWatch();
+  await using site = await watch.createSite({ retries: 0 });
+  const { page } = await signInMember(watch, "viewer");
   expect((await page("GET", `/dashboard/monitors/${unknownId}/causes`)).status).toBe(404);
   // A monitor of another organization fails on the same host at the same time.
-  const { url } = await made.readMonitor(site.id);
+  const { url } = await watch.readMonitor(site.id);
   const body = { type: "http", name: "Foreign", url, retries: 0 };
-  const created = await made.theirs.api("POST", "/api/v1/monitors", { body });
+  const created = await watch.theirs.api("POST", "/api/v1/monitors", { body });
   site.failNow();
-  await made.engine.runOnce();
-  const foreign = await made.theirs.api("GET", `/api/v1/monitors/${created.json.data.id}`);
+  await watch.engine.runOnce();
+  const foreign = await watch.theirs.api("GET", `/api/v1/monitors/${created.json.data.id}`);
   expect(foreign.json.data.status).toBe("down");
   const { json } = await page("GET", `/dashboard/monitors/${site.id}/causes`);
   expect(json.data).toMatchObject({ since: expect.any(String), neighborCount: 0 });

@@ -165,8 +165,8 @@ export const configured: readonly Configured[] = [
   },
 ];
 
-type Growing = {
-  what: string;
+type GrowingTable = {
+  content: string;
   tables: readonly string[];
   bytes: number;
   each: string;
@@ -181,9 +181,9 @@ type Growing = {
 };
 
 /** Tables that grow with time, with their retention. */
-export const growing: readonly Growing[] = [
+export const growingTables: readonly GrowingTable[] = [
   {
-    what: "Check results",
+    content: "Check results",
     bounds: [ofOrganization.monitors],
     tables: ["heartbeats"],
     bytes: rowBytes.result,
@@ -193,7 +193,7 @@ export const growing: readonly Growing[] = [
     option: "keep-results",
   },
   {
-    what: "Last reports of jobs",
+    content: "Last reports of jobs",
     bounds: [ofOrganization.monitors, jobBounds.reports, jobBounds.body],
     tables: ["push_reports"],
     bytes: rowBytes.pushReport,
@@ -202,7 +202,7 @@ export const growing: readonly Growing[] = [
     kept: `the last ${jobBounds.reports.value} of each push monitor`,
   },
   {
-    what: "Screenshots",
+    content: "Screenshots",
     bounds: [ofOrganization.monitors],
     tables: ["screenshots"],
     bytes: rowBytes.screenshot,
@@ -212,7 +212,7 @@ export const growing: readonly Growing[] = [
     option: "keep-results",
   },
   {
-    what: "Hourly sums",
+    content: "Hourly sums",
     bounds: [ofOrganization.monitors],
     tables: ["uptime_hours", "number_hours"],
     bytes: rowBytes.hour,
@@ -222,7 +222,7 @@ export const growing: readonly Growing[] = [
     option: "keep-hours",
   },
   {
-    what: "Daily sums",
+    content: "Daily sums",
     bounds: [ofOrganization.monitors],
     tables: ["uptime_days", "number_days"],
     bytes: rowBytes.day,
@@ -231,7 +231,7 @@ export const growing: readonly Growing[] = [
     kept: "as long as the monitor exists",
   },
   {
-    what: "Results of deleted monitors that can't be restored",
+    content: "Results of deleted monitors that can't be restored",
     bounds: [ofOrganization.monitors],
     tables: ["removed_monitors"],
     bytes: rowBytes.removedMonitor,
@@ -240,7 +240,7 @@ export const growing: readonly Growing[] = [
     kept: "minutes",
   },
   {
-    what: "State changes of monitors",
+    content: "State changes of monitors",
     bounds: [ofOrganization.monitors],
     tables: ["events"],
     bytes: rowBytes.stateChange,
@@ -250,7 +250,7 @@ export const growing: readonly Growing[] = [
     option: "keep-hours",
   },
   {
-    what: "Other events",
+    content: "Other events",
     bounds: [requestBounds.perPerson],
     tables: ["events"],
     bytes: rowBytes.event,
@@ -259,7 +259,7 @@ export const growing: readonly Growing[] = [
     kept: eventDays,
   },
   {
-    what: "Audit log",
+    content: "Audit log",
     bounds: [requestBounds.perPerson],
     tables: ["audit_entries"],
     bytes: rowBytes.auditEntry,
@@ -269,7 +269,7 @@ export const growing: readonly Growing[] = [
     option: "keep-audit",
   },
   {
-    what: "Alerts and deliveries",
+    content: "Alerts and deliveries",
     bounds: [ofOrganization["alert-channels"], alertBounds.alertsPerMessage],
     tables: [
       "alerts",
@@ -288,7 +288,7 @@ export const growing: readonly Growing[] = [
     kept: deliveryDays,
   },
   {
-    what: "Requests to alert sources",
+    content: "Requests to alert sources",
     bounds: [sourceBounds.loggedRequests, sourceBounds.loggedBytes],
     tables: ["alert_source_requests"],
     bytes: rowBytes.sourceRequest,
@@ -297,7 +297,7 @@ export const growing: readonly Growing[] = [
     kept: sourceRequestDays,
   },
   {
-    what: "Notices to subscribers",
+    content: "Notices to subscribers",
     bounds: [ofOrganization["status-pages"]],
     tables: ["notices"],
     bytes: rowBytes.notice,
@@ -306,7 +306,7 @@ export const growing: readonly Growing[] = [
     kept: noticeDays,
   },
   {
-    what: "Responses stored for an `Idempotency-Key`",
+    content: "Responses stored for an `Idempotency-Key`",
     bounds: [requestBounds.idempotentResponses, requestBounds.idempotentBodies],
     tables: ["idempotent_answers"],
     bytes: rowBytes.idempotentAnswer,
@@ -315,7 +315,7 @@ export const growing: readonly Growing[] = [
     kept: 1,
   },
   {
-    what: "Changes with `hold`, and their outcomes",
+    content: "Changes with `hold`, and their outcomes",
     bounds: [requestBounds.heldChanges],
     tables: ["held_changes"],
     bytes: rowBytes.heldChange,
@@ -324,7 +324,7 @@ export const growing: readonly Growing[] = [
     kept: 1,
   },
   {
-    what: "Deleted records",
+    content: "Deleted records",
     bounds: [deletedBounds.records, deletedBounds.bytes],
     tables: ["deleted_records", "deleted_rows"],
     bytes: rowBytes.deletedRecord,
@@ -333,7 +333,7 @@ export const growing: readonly Growing[] = [
     kept: "30 days (the setting `keepDeletedDays`)",
   },
   {
-    what: "Sessions",
+    content: "Sessions",
     bounds: [requestBounds.wrongPasswords],
     tables: ["sessions"],
     bytes: rowBytes.session,
@@ -342,7 +342,7 @@ export const growing: readonly Growing[] = [
     kept: "12 hours after the last request, 30 days at most",
   },
   {
-    what: "Incidents",
+    content: "Incidents",
     bounds: [
       incidentBounds.incidents,
       incidentBounds.entries,
@@ -364,7 +364,7 @@ export const growing: readonly Growing[] = [
     kept: "until you delete them",
   },
   {
-    what: "Maintenance windows",
+    content: "Maintenance windows",
     bounds: [ofOrganization["maintenance-windows"], maintenanceBounds.windows],
     tables: ["maintenance_windows", "maintenance_monitors", "maintenance_groups"],
     bytes: rowBytes.maintenanceWindow,
@@ -376,10 +376,10 @@ export const growing: readonly Growing[] = [
 
 /** The retention table of docs/operations.md. */
 export function renderGrowthTable(): string {
-  const rows = growing.map(({ what, bytes, each, daily, kept, option }) => {
+  const rows = growingTables.map(({ content, bytes, each, daily, kept, option }) => {
     const days = typeof kept === "number" ? `${kept} ${kept === 1 ? "day" : "days"}` : kept;
     return [
-      what,
+      content,
       `${bytes.toLocaleString("en")} bytes ${each}`,
       daily === 0 ? "" : sizeOf(bytes * daily),
       option === undefined ? days : `${days} (\`--${option}\`)`,

@@ -5,7 +5,7 @@ const incidents = "/api/v1/incidents";
 const unknown = `${incidents}/${unknownId}`;
 const long = "x".repeat(256 * 1024 + 1);
 
-type Wrong = {
+type Mistake = {
   key: "none" | "read" | "write";
   method: string;
   path: string;
@@ -14,7 +14,7 @@ type Wrong = {
   exhausted?: boolean;
 };
 
-const steps: [rule: string, expected: [number, string], wrong: Wrong][] = [
+const steps: [rule: string, expected: [number, string], wrong: Mistake][] = [
   [
     "without a host and without a key it is malformed",
     [400, "BAD_REQUEST"],

@@ -17,12 +17,12 @@ const convert = (conditions: readonly string[], fields: object = {}) =>
     context,
   );
 
-type Answer = { status?: number; body?: unknown; headers?: Record<string, string> };
+type FakeResponse = { status?: number; body?: unknown; headers?: Record<string, string> };
 
 /** The result of one check of the imported monitor. */
 async function checkConditions(
   conditions: readonly string[],
-  { status = 200, body = "", headers }: Answer,
+  { status = 200, body = "", headers }: FakeResponse,
 ) {
   const { monitor } = await convert(conditions);
   expect(monitor).toMatchObject({ isIncomplete: false, fields: { type: "http", paused: false } });
@@ -37,7 +37,7 @@ async function checkConditions(
  * By the rules of Gatus' source: config/endpoint/condition.go and placeholder.go, jsonpath and
  * pattern.
  */
-const cases: [conditions: string[], up: Answer[], down: Answer[]][] = [
+const cases: [conditions: string[], up: FakeResponse[], down: FakeResponse[]][] = [
   [["[STATUS] == 200"], [{ status: 200 }], [{ status: 204 }, { status: 500 }]],
   [["[STATUS] >= 200"], [{ status: 200 }, { status: 503 }], []],
   [["[STATUS] >= 200", "[STATUS] <= 299"], [{ status: 299 }], [{ status: 300 }, { status: 404 }]],

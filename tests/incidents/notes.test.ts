@@ -85,7 +85,7 @@ test("an incident with very many updates and notes returns all of them in order"
   readCopies("incident_notes", { id, message: "'Note ' || i" });
   const { updates, notes } = await read();
   const buildMessages = (all: { message: string }[]) => all.map(({ message }) => message);
-  const buildNumbered = (what: string) => Array.from({ length: count }, (_, i) => `${what} ${i}`);
+  const buildNumbered = (noun: string) => Array.from({ length: count }, (_, i) => `${noun} ${i}`);
   expect(buildMessages(updates)).toEqual(["Incident opened.", ...buildNumbered("Update").slice(1)]);
   expect(buildMessages(notes)).toEqual(buildNumbered("Note"));
   const patched = await api("PATCH", path, { body: { severity: "major" } });

@@ -21,8 +21,8 @@ function createCache() {
     times++;
     const readAt = time.ms;
     await meanwhile();
-    const made = { status: 200, type: "text/plain", body: `made ${times} times` };
-    return { organizationId: "ours", readAt, made };
+    const rendered = { status: 200, type: "text/plain", body: `made ${times} times` };
+    return { organizationId: "ours", readAt, rendered };
   };
   const request = (headers: Record<string, string> = {}) =>
     new Request("http://localhost/status/ours", { headers });
@@ -214,7 +214,7 @@ describe("the memory", () => {
         cache.respondOrRender(request(accepted), key, organizationId, async () => ({
           organizationId,
           readAt: 0,
-          made: { status: 200, type: "text/plain", body },
+          rendered: { status: 200, type: "text/plain", body },
         })),
       has: (key: string, accepted = "identity") =>
         cache.respondCached(request(accepted), key) !== null,
@@ -236,12 +236,12 @@ describe("the memory", () => {
 
   test("is limited across the languages of pages, and headers and unknown languages add no entry", async () => {
     const rendered = new Set<string>();
-    await using made = await createVisitor();
-    await made.publish({ title: "Status", language: "en", languages: ["de", "fr"] });
+    await using visitor = await createVisitor();
+    await visitor.publish({ title: "Status", language: "en", languages: ["de", "fr"] });
     for (let count = 0; count < 300; count++) {
       const wanted = ["de", "fr", "en", "ja", `x${count}`][count % 5] ?? "";
       const query = count % 2 === 0 ? "" : `?lang=${wanted}&n=${count}`;
-      const { text } = await made.readHtml(`/status/ours${query}`, {
+      const { text } = await visitor.readHtml(`/status/ours${query}`, {
         headers: { "Accept-Language": `${wanted};q=0.${(count % 9) + 1}, xx-${count}` },
       });
       rendered.add(text);
@@ -415,8 +415,8 @@ describe("its bytes", () => {
 });
 
 test("a query is ignored, except for a month of the history", async () => {
-  await using made = await createVisitor();
-  const { get, createIncident, time } = made;
+  await using visitor = await createVisitor();
+  const { get, createIncident, time } = visitor;
   const november = time.now;
   time.now = Date.parse("2026-10-05T10:00:00.000Z");
   await createIncident({ title: "In October" });
@@ -441,8 +441,8 @@ test("a query is ignored, except for a month of the history", async () => {
 });
 
 test("only months since the page's first incident exist", async () => {
-  await using made = await createVisitor();
-  const { get, createIncident, theirs, time } = made;
+  await using visitor = await createVisitor();
+  const { get, createIncident, theirs, time } = visitor;
   const november = time.now;
   const openAt = async (at: string, open: () => Promise<unknown>) => {
     time.now = Date.parse(at);
@@ -471,44 +471,46 @@ async function waitUntilTrue({ passPageTime }: Visitor, isSo: () => Promise<bool
 }
 
 test("a new incident, a change of state and a new title appear without a restart", async () => {
-  await using made = await createVisitor();
-  const { get, createIncident, createJob, publish } = made;
+  await using visitor = await createVisitor();
+  const { get, createIncident, createJob, publish } = visitor;
   const { id, report } = await createJob();
   await publish({ sections: [{ name: "Jobs", monitors: [{ id }] }] });
   await waitUntilTrue(
-    made,
+    visitor,
     async () => (await get("/status/ours.json")).json().sections.length === 1,
   );
   await createIncident({ title: "Card payments fail" });
-  await waitUntilTrue(made, async () =>
+  await waitUntilTrue(visitor, async () =>
     (await get("/status/ours")).text.includes("Card payments fail"),
   );
   await report({ status: "down" });
-  await waitUntilTrue(made, async () => (await get("/status/ours")).text.includes(" is down"));
+  await waitUntilTrue(visitor, async () => (await get("/status/ours")).text.includes(" is down"));
   await publish({ title: "Renamed" });
-  await waitUntilTrue(made, async () => (await get("/status/ours")).text.includes("Renamed</b>"));
+  await waitUntilTrue(visitor, async () =>
+    (await get("/status/ours")).text.includes("Renamed</b>"),
+  );
   await publish({ visibility: "hidden" });
-  await waitUntilTrue(made, async () => (await get("/status/ours")).status === 404);
+  await waitUntilTrue(visitor, async () => (await get("/status/ours")).status === 404);
 });
 
 test("a host name works from when a page has it until the page loses it", async () => {
-  await using made = await createVisitor();
-  const { ask, publish } = made;
+  await using visitor = await createVisitor();
+  const { ask, publish } = visitor;
   const host = "status.team.example";
   expect(await ask("/", { host })).toBeNull();
   await publish({ hosts: [host] });
-  await waitUntilTrue(made, async () => (await ask("/", { host }))?.status === 200);
+  await waitUntilTrue(visitor, async () => (await ask("/", { host }))?.status === 200);
   await publish({ hosts: [] });
-  await waitUntilTrue(made, async () => (await ask("/", { host })) === null);
+  await waitUntilTrue(visitor, async () => (await ask("/", { host })) === null);
 });
 
 test("a page that is hidden during its render is not cached", async () => {
-  await using made = await createVisitor();
-  const { get, monitor, publish } = made;
+  await using visitor = await createVisitor();
+  const { get, monitor, publish } = visitor;
   await publish({ sections: [buildSection("All", (await monitor()).id)], historyDays: 365 });
   // The first render of a year takes long enough to overlap with the change.
   const first = get("/status/ours");
   await publish({ visibility: "hidden" });
   await first;
-  await waitUntilTrue(made, async () => (await get("/status/ours")).status === 404);
+  await waitUntilTrue(visitor, async () => (await get("/status/ours")).status === 404);
 });

@@ -279,39 +279,44 @@ const scripts = {
 /** A page in one of these languages, with monitors in several states, incidents and maintenance. */
 async function createPageIn(language: keyof typeof scripts, fields: object = {}) {
   const named = scripts[language];
-  const made = await createPublisher({ title: named.page, language, showLatency: true, ...fields });
-  const site = await made.createSite({ name: named.site });
-  const job = await made.createJob({ name: named.job });
+  const publisher = await createPublisher({
+    title: named.page,
+    language,
+    showLatency: true,
+    ...fields,
+  });
+  const site = await publisher.createSite({ name: named.site });
+  const job = await publisher.createJob({ name: named.job });
   await job.report();
-  await made.publish({ sections: [buildSection(named.section, site.id, job.id)] });
-  await made.insertPastHeartbeats(
+  await publisher.publish({ sections: [buildSection(named.section, site.id, job.id)] });
+  await publisher.insertPastHeartbeats(
     site.id,
     { ago: 2 * dayMs, status: "down", latencyMs: null, seconds: 17 },
     { ago: 3 * dayMs },
   );
-  await made.planWindow({
+  await publisher.planWindow({
     title: named.window,
     monitorIds: [site.id],
     rrule: "FREQ=DAILY;COUNT=3",
   });
-  const { id } = await made.createIncident({ title: named.incident, monitorId: site.id });
-  await made.postUpdate(id, { status: "identified" });
-  const { id: resolvedId } = await made.createIncident({
+  const { id } = await publisher.createIncident({ title: named.incident, monitorId: site.id });
+  await publisher.postUpdate(id, { status: "identified" });
+  const { id: resolvedId } = await publisher.createIncident({
     title: named.incident,
     severity: "critical",
   });
-  made.time.now += 600_000;
-  await made.postUpdate(resolvedId, { status: "resolved" });
-  return { ...made, site, job, incidentId: id as string };
+  publisher.time.now += 600_000;
+  await publisher.postUpdate(resolvedId, { status: "resolved" });
+  return { ...publisher, site, job, incidentId: id as string };
 }
 
 describe("everything that readers see is in the language of the page", () => {
   test("pages, feeds, the calendar, badges, JSON for Statuspage, and errors", async () => {
-    await using made = await createPageIn("ru");
+    await using page = await createPageIn("ru");
     const header = { headers: { "Accept-Language": "ru" } };
-    const paths = ["", "/history", `/incidents/${made.incidentId}`, "/subscribe"];
+    const paths = ["", "/history", `/incidents/${page.incidentId}`, "/subscribe"];
     for (const path of paths) {
-      const { text, headers } = await made.readHtml(`/status/ours${path}`);
+      const { text, headers } = await page.readHtml(`/status/ours${path}`);
       expect([path, findLatin(text)]).toEqual([path, []]);
       expect(text).toContain('<html lang="ru" dir="ltr"');
       expect([headers.get("vary"), headers.get("content-language")]).toEqual([
@@ -320,62 +325,62 @@ describe("everything that readers see is in the language of the page", () => {
       ]);
     }
     for (const feed of ["feed.rss", "feed.atom"]) {
-      const { text } = await made.readHtml(`/status/ours/${feed}`);
+      const { text } = await page.readHtml(`/status/ours/${feed}`);
       const shown = [...text.matchAll(/<(title|description|content|name|language)[^>]*>([^<]*)/g)];
       const words = shown.map(([, , content = ""]) => content.replaceAll(/&lt;.*?&gt;/g, " "));
       expect(listLatin(words.join("\n")).filter((word) => word !== "ru")).toEqual([]);
     }
-    expect((await made.readHtml("/status/ours/maintenance.ics")).text).toContain(
+    expect((await page.readHtml("/status/ours/maintenance.ics")).text).toContain(
       "X-WR-CALNAME:Состояние: обслуживание",
     );
-    const summary = (await made.readHtml("/status/ours/api/v2/status.json")).json();
+    const summary = (await page.readHtml("/status/ours/api/v2/status.json")).json();
     expect(listLatin(summary.status.description)).toEqual([]);
-    const badge = await made.readHtml(`/badge/monitor/${made.site.id}/uptime.svg`);
+    const badge = await page.readHtml(`/badge/monitor/${page.site.id}/uptime.svg`);
     expect(badge.text).toContain("доступность");
-    const signUp = await made.signUp("nobody");
+    const signUp = await page.signUp("nobody");
     expect([signUp.status, findLatin(signUp.text)]).toEqual([422, []]);
-    const missing = await made.get("/status/none", header);
+    const missing = await page.get("/status/none", header);
     expect([missing.status, findLatin(missing.text)]).toEqual([404, []]);
     expect(missing.text).toContain('lang="ru"');
   });
 
   test("e-mails, and the pages of their links", async () => {
-    await using made = await createPageIn("ru");
-    await made.mailbox();
-    expect((await made.signUp("bob@team.example")).status).toBe(200);
-    await made.createIncident({ title: "Авария", severity: "major" });
-    await made.planWindow({ title: "Кабели" });
-    made.site.failNow();
-    await made.pass(120);
-    await made.send();
-    expect(made.mails.length).toBeGreaterThan(2);
-    for (const { text, headers } of made.mails)
+    await using page = await createPageIn("ru");
+    await page.mailbox();
+    expect((await page.signUp("bob@team.example")).status).toBe(200);
+    await page.createIncident({ title: "Авария", severity: "major" });
+    await page.planWindow({ title: "Кабели" });
+    page.site.failNow();
+    await page.pass(120);
+    await page.send();
+    expect(page.mails.length).toBeGreaterThan(2);
+    for (const { text, headers } of page.mails)
       expect([headers["subject"], listLatin(text.replaceAll(/https?:\S+/g, ""))]).toEqual([
         headers["subject"],
         [],
       ]);
     for (const verb of ["confirm", "unsubscribe"] as const) {
-      const mail = made.mails.find((one) => findLink(one, verb) !== "");
+      const mail = page.mails.find((one) => findLink(one, verb) !== "");
       const link = findLink(mail ?? { text: "" }, verb);
       for (const method of [undefined, "POST"] as const) {
-        const { text } = await followMailLink(made, link, method);
+        const { text } = await followMailLink(page, link, method);
         expect([verb, findLatin(text)]).toEqual([verb, []]);
       }
     }
   });
 
   test("the password form, and the notices of restricted pages", async () => {
-    await using made = await createPageIn("ru");
+    await using page = await createPageIn("ru");
     const password = "correct horse battery";
-    await made.publish({ visibility: "password", password });
+    await page.publish({ visibility: "password", password });
     const forms = [
-      await made.get("/status/ours"),
-      await made.get("/status/ours", { method: "POST", form: { password: "wrong" } }),
+      await page.get("/status/ours"),
+      await page.get("/status/ours", { method: "POST", form: { password: "wrong" } }),
     ];
-    await made.publish({ visibility: "signed-in" });
-    forms.push(await made.get("/status/ours"));
-    await made.publish({ visibility: "addresses", allowedAddresses: ["10.0.0.0/8"] });
-    forms.push(await made.get("/status/ours"));
+    await page.publish({ visibility: "signed-in" });
+    forms.push(await page.get("/status/ours"));
+    await page.publish({ visibility: "addresses", allowedAddresses: ["10.0.0.0/8"] });
+    forms.push(await page.get("/status/ours"));
     const shown = forms.map(({ status, text }) => [
       status,
       findLatin(text).filter((word) => word !== "VPN"),
@@ -385,10 +390,10 @@ describe("everything that readers see is in the language of the page", () => {
 });
 
 test("an Arabic page, its feed and its mails are Arabic, with Latin names isolated from the words around them", async () => {
-  await using made = await createPageIn("ar");
-  const paths = ["", "/history", `/incidents/${made.incidentId}`, "/subscribe", "/embed"];
+  await using page = await createPageIn("ar");
+  const paths = ["", "/history", `/incidents/${page.incidentId}`, "/subscribe", "/embed"];
   for (const path of paths) {
-    const { text } = await made.readHtml(`/status/ours${path}`);
+    const { text } = await page.readHtml(`/status/ours${path}`);
     expect([path, findLatin(text)]).toEqual([path, []]);
     expect(text).toContain('<html lang="ar" dir="rtl"');
   }
@@ -396,7 +401,7 @@ test("an Arabic page, its feed and its mails are Arabic, with Latin names isolat
     ["/feed.atom", 'xml:lang="ar"'],
     ["/feed.rss", "<language>ar</language>"],
   ] as const) {
-    const { text } = await made.readHtml(`/status/ours${path}`);
+    const { text } = await page.readHtml(`/status/ours${path}`);
     expect([path, text.includes(mark)]).toEqual([path, true]);
     const read = text.matchAll(/<(title|summary|description|content)[^>]*>([^<]+)</g);
     const words = [...read].map(([, , words = ""]) =>
@@ -405,16 +410,16 @@ test("an Arabic page, its feed and its mails are Arabic, with Latin names isolat
     expect(words.length).toBeGreaterThan(2);
     expect([path, words.flatMap((one) => listLatin(one))]).toEqual([path, []]);
   }
-  await made.mailbox();
-  expect((await made.signUp("bob@team.example")).status).toBe(200);
-  await made.planWindow({ title: "Disks" });
-  await made.pass(120);
-  await made.send();
-  const subjects = made.mails.map(({ headers }) => headers["subject"]?.[0] ?? "");
+  await page.mailbox();
+  expect((await page.signUp("bob@team.example")).status).toBe(200);
+  await page.planWindow({ title: "Disks" });
+  await page.pass(120);
+  await page.send();
+  const subjects = page.mails.map(({ headers }) => headers["subject"]?.[0] ?? "");
   expect(subjects).toContain("صيانة مجدولة: \u2068Disks\u2069 – الحالة");
-  for (const { text } of made.mails)
+  for (const { text } of page.mails)
     expect(listLatin(text.replaceAll(/https?:\S+|Disks/g, ""))).toEqual([]);
-  const badge = await made.readHtml(`/badge/monitor/${made.site.id}/uptime.svg`);
+  const badge = await page.readHtml(`/badge/monitor/${page.site.id}/uptime.svg`);
   expect(badge.text).toContain('direction="rtl">توفر المتجر</text>');
 });
 
@@ -482,10 +487,10 @@ describe("a page that offers several languages", () => {
   const readLang = ({ text }: SiteResponse) => /<html lang="([^"]+)"/.exec(text)?.[1];
 
   test("follows the browser and the switch, and names its languages", async () => {
-    await using made = await createVisitor();
-    await made.publish(offered);
+    await using visitor = await createVisitor();
+    await visitor.publish(offered);
     const read = (query: string, accept?: string) =>
-      made.readHtml(`/status/ours${query}`, {
+      visitor.readHtml(`/status/ours${query}`, {
         headers: accept === undefined ? {} : { "Accept-Language": accept },
       });
     for (let round = 0; round < 2; round += 1) {
@@ -494,8 +499,8 @@ describe("a page that offers several languages", () => {
       expect(readLang(await read("?lang=fr", "de"))).toBe("fr");
       expect(readLang(await read("?lang=ru", "de"))).toBe("de");
     }
-    await made.createIncident();
-    made.time.now += 40 * dayMs;
+    await visitor.createIncident();
+    visitor.time.now += 40 * dayMs;
     const { text, headers } = await read("/history?month=2026-11&lang=de", "fr");
     expect(headers.get("vary")).toBe("Accept-Encoding, Accept-Language");
     expect(headers.get("content-language")).toBe("de");
@@ -509,15 +514,15 @@ describe("a page that offers several languages", () => {
   });
 
   test("is rendered again in every language after a change, and in one after it offers no other", async () => {
-    await using made = await createVisitor();
-    await made.publish(offered);
-    const read = (query = "") => made.readHtml(`/status/ours${query}`);
+    await using visitor = await createVisitor();
+    await visitor.publish(offered);
+    const read = (query = "") => visitor.readHtml(`/status/ours${query}`);
     for (const query of ["", "?lang=de"]) await read(query);
-    await made.publish({ title: "Renamed" });
-    made.passPageTime(2_000);
+    await visitor.publish({ title: "Renamed" });
+    visitor.passPageTime(2_000);
     for (const query of ["", "?lang=de"]) expect((await read(query)).text).toContain("Renamed");
-    await made.publish({ languages: [] });
-    made.passPageTime(2_000);
+    await visitor.publish({ languages: [] });
+    visitor.passPageTime(2_000);
     const { text, headers } = await read("?lang=de");
     expect([text.includes('class="languages"'), headers.get("vary")]).toEqual([
       false,
@@ -527,36 +532,40 @@ describe("a page that offers several languages", () => {
   });
 
   test("shows translations by people, else the original with its language", async () => {
-    await using made = await createVisitor();
-    await made.publish(offered);
+    await using visitor = await createVisitor();
+    await visitor.publish(offered);
     const message = "We found the cause.";
     const translations = { de: { message: "Wir haben die *Ursache* gefunden." } };
-    const { id } = await made.createIncident({ message, translations });
+    const { id } = await visitor.createIncident({ message, translations });
     const read = async (lang: string) =>
-      (await made.readHtml(`/status/ours/incidents/${id}?lang=${lang}`)).text;
+      (await visitor.readHtml(`/status/ours/incidents/${id}?lang=${lang}`)).text;
     expect(await read("en")).toContain(message);
     expect(await read("de")).toContain("Wir haben die <em>Ursache</em> gefunden.");
     expect(await read("fr")).toContain('<div class="md" lang="en" dir="auto">');
-    const { json } = await made.api("GET", `/api/v1/incidents/${id}`);
+    const { json } = await visitor.api("GET", `/api/v1/incidents/${id}`);
     expect(json.data.updates[0]).toMatchObject({ message, translations });
     const bad = { title: "Slow", message, translations: { tlh: { message } } };
-    expect((await made.api("POST", "/api/v1/incidents", { body: bad })).status).toBe(422);
+    expect((await visitor.api("POST", "/api/v1/incidents", { body: bad })).status).toBe(422);
   });
 
   test("remembers the language of a subscriber", async () => {
-    await using made = await createPublisher(offered);
+    await using publisher = await createPublisher(offered);
     const path = "/status/ours/subscribe?lang=de";
-    const signUp = await made.get(path, { method: "POST", form: { email: ann } });
+    const signUp = await publisher.get(path, { method: "POST", form: { email: ann } });
     expect([signUp.status, readLang(signUp)]).toEqual([200, "de"]);
-    await made.send();
-    expect(made.listSubjects()).toEqual(["Meldungen von Status bestätigen"]);
-    expect(await made.subscribers()).toMatchObject([{ email: ann, language: "de" }]);
-    await followMailLink(made, findLink(made.mails[0] ?? { text: "" }, "confirm"), "POST");
-    made.time.now += 1000;
+    await publisher.send();
+    expect(publisher.listSubjects()).toEqual(["Meldungen von Status bestätigen"]);
+    expect(await publisher.subscribers()).toMatchObject([{ email: ann, language: "de" }]);
+    await followMailLink(
+      publisher,
+      findLink(publisher.mails[0] ?? { text: "" }, "confirm"),
+      "POST",
+    );
+    publisher.time.now += 1000;
     const translations = { de: { message: "Wir sehen nach." } };
-    await made.createIncident({ title: "Checkout", message: "We look.", translations });
-    await made.send();
-    const last = made.mails.at(-1);
+    await publisher.createIncident({ title: "Checkout", message: "We look.", translations });
+    await publisher.send();
+    const last = publisher.mails.at(-1);
     expect(last?.headers["subject"]).toEqual(["Wird untersucht: Checkout – Status"]);
     expect(last?.text).toContain("Wir sehen nach.");
     expect(last?.text).not.toContain("We look.");

@@ -86,7 +86,7 @@ test("all outputs of a page share one read per second, for all visitors", async 
 
 test("a network has a limit of uncached renders per minute; cached pages and other networks are not affected", async () => {
   const from = { address: "2001:db8:0:7::1" };
-  await using visitor = await createVisitor({ makingsPerMinute: 3, addressOf: () => from.address });
+  await using visitor = await createVisitor({ rendersPerMinute: 3, addressOf: () => from.address });
   const { get, createIncident, publish, time } = visitor;
   const ids: string[] = [];
   for (let count = 0; count < 5; count++) ids.push((await createIncident()).id);

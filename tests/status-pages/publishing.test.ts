@@ -24,12 +24,12 @@ async function createWorld(
   publishDir = newDirectory(),
   monotonic?: () => number,
 ) {
-  const made = await createVisitor({
+  const visitor = await createVisitor({
     publishDir,
     allowTarget: ["127.0.0.0/8"],
     ...settings,
   });
-  const { monitor, publish, createIncident, appliance, api, time, store } = made;
+  const { monitor, publish, createIncident, appliance, api, time, store } = visitor;
   const { id } = await monitor({ name: "Shop", type: "ping", host: "db.lan" });
   const page = await publish({
     sections: [buildSection("Everything", id)],
@@ -51,7 +51,7 @@ async function createWorld(
   const publisher = createPublisher(publishDir);
   const folder = join(publishDir, page.slug);
   return {
-    ...made,
+    ...visitor,
     page,
     incidentId: incident.id as string,
     path,
@@ -84,8 +84,8 @@ const readAll = (folder: string) =>
 
 describe("the files of a page", () => {
   test("link each other by relative paths in every language, and the appliance for everything else", async () => {
-    await using made = await createWorld();
-    const { update, folder, runAfter, incidentId, read } = made;
+    await using world = await createWorld();
+    const { update, folder, runAfter, incidentId, read } = world;
     expect((await update({ enabled: true })).status).toBe(200);
     await runAfter(0);
     const files = listFiles(folder);
@@ -120,21 +120,21 @@ describe("the files of a page", () => {
   });
 
   test("can be read by other programs, although the appliance's own files can't", async () => {
-    await using made = await createWorld();
+    await using world = await createWorld();
     const before = process.umask(0o077);
     try {
-      await made.update({ enabled: true });
-      await made.runAfter(0);
+      await world.update({ enabled: true });
+      await world.runAfter(0);
     } finally {
       process.umask(before);
     }
-    const modeOf = (path: string) => statSync(join(made.folder, path)).mode & 0o777;
+    const modeOf = (path: string) => statSync(join(world.folder, path)).mode & 0o777;
     expect([modeOf("de/index.html"), modeOf("de"), modeOf(".")]).toEqual([0o644, 0o755, 0o755]);
   });
 
   test("have the address of the copy in feeds, and the time in a file of its own", async () => {
-    await using made = await createWorld();
-    const { update, folder, runAfter, incidentId, time } = made;
+    await using world = await createWorld();
+    const { update, folder, runAfter, incidentId, time } = world;
     await update({ enabled: true, url: "https://status.team.example/" });
     await runAfter(0);
     const readFile = (path: string) => readFileSync(join(folder, path), "utf8");
@@ -149,9 +149,9 @@ describe("the files of a page", () => {
 });
 
 test("nothing that only signed-in people see is published, and a page that is no longer public is emptied", async () => {
-  await using made = await createWorld();
+  await using world = await createWorld();
   const { monitor, createIncident, changePage, createPage, update, folder, runAfter, page, api } =
-    made;
+    world;
   const markText = (where: string) => `CANARY-${where}`;
   const buildLabels = (where: string) => ({
     name: markText(where),
@@ -218,8 +218,8 @@ test("nothing that only signed-in people see is published, and a page that is no
 });
 
 test("a new slug moves the files, and leaves those of others", async () => {
-  await using made = await createWorld();
-  const { update, folder, runAfter, page, api } = made;
+  await using world = await createWorld();
+  const { update, folder, runAfter, page, api } = world;
   await update({ enabled: true });
   await runAfter(0);
   writeFileSync(join(folder, "note.txt"), "not ours");
@@ -257,9 +257,9 @@ describe("files of a page are removed", () => {
   };
 
   test("when it is deleted, not before it could be undone, and written again when it is restored", async () => {
-    await using made = await createWorld();
-    const { api, runAfter } = made;
-    const { path, folder } = await createDeletablePage(made);
+    await using world = await createWorld();
+    const { api, runAfter } = world;
+    const { path, folder } = await createDeletablePage(world);
     const before = listFiles(folder);
     expect(before).toContain("index.html");
     writeFileSync(join(folder, "note.txt"), "not ours");
@@ -274,8 +274,8 @@ describe("files of a page are removed", () => {
   });
 
   test("when publication is turned off, and not if it is turned on again in time", async () => {
-    await using made = await createWorld();
-    const { update, runAfter, read, folder } = made;
+    await using world = await createWorld();
+    const { update, runAfter, read, folder } = world;
     await update({ enabled: true });
     await runAfter(0);
     const { files } = await read();
@@ -292,21 +292,21 @@ describe("files of a page are removed", () => {
   });
 
   test("when its organization is deleted", async () => {
-    await using made = await createWorld();
-    const { update, runAfter, folder, store, ours, time } = made;
+    await using world = await createWorld();
+    const { update, runAfter, folder, store, ours, time } = world;
     await update({ enabled: true });
     await runAfter(0);
     const at = new Date(time.now).toISOString();
     await store.atomic(closeOrganization(ours.id, at));
-    await made.publisher.handleEvents([{ organizationId: ours.id, type: "organization.deleted" }]);
+    await world.publisher.handleEvents([{ organizationId: ours.id, type: "organization.deleted" }]);
     await runAfter(16);
     expect(existsSync(folder)).toBe(false);
   });
 
   test("before another organization that takes the slug can publish there", async () => {
-    await using made = await createWorld();
-    const { api, runAfter, theirs } = made;
-    const { path, folder } = await createDeletablePage(made);
+    await using world = await createWorld();
+    const { api, runAfter, theirs } = world;
+    const { path, folder } = await createDeletablePage(world);
     expect((await api("DELETE", path)).status).toBe(200);
     const body = { title: "Theirs", slug: "second", visibility: "public" };
     const created = await theirs.api("POST", "/api/v1/status-pages", { body });
@@ -324,8 +324,8 @@ describe("files of a page are removed", () => {
 
   test("even if the bucket fails for a while, which is shown; without a valid key only for a week", async () => {
     await using service = await startTarget(replyWith(200));
-    await using made = await createWorld();
-    const { update, runAfter, read, store, time, ours } = made;
+    await using world = await createWorld();
+    const { update, runAfter, read, store, time, ours } = world;
     const s3 = { ...bucketFields, endpoint: service.at("").replace(/\/$/, ""), prefix: "team/" };
     await update({ enabled: true, to: "s3", s3 });
     await runAfter(0);
@@ -365,8 +365,8 @@ describe("files of a page are removed", () => {
 describe("a bucket with files of a page", () => {
   test("is not used by another organization, also not below or above its prefix", async () => {
     await using service = await startTarget(replyWith(200));
-    await using made = await createWorld();
-    const { update, theirs, runAfter, createPage, api } = made;
+    await using world = await createWorld();
+    const { update, theirs, runAfter, createPage, api } = world;
     const endpoint = service.at("").replace(/\/$/, "");
     const s3 = { ...bucketFields, endpoint, prefix: "team/" };
     expect((await update({ enabled: true, to: "s3", s3 })).status).toBe(200);
@@ -401,8 +401,8 @@ describe("a bucket with files of a page", () => {
 });
 
 test("a change is in the files within ten seconds, together with others of the same moment", async () => {
-  await using made = await createWorld({}, newDirectory(), () => performance.now());
-  const { update, folder, createIncident, publisher } = made;
+  await using world = await createWorld({}, newDirectory(), () => performance.now());
+  const { update, folder, createIncident, publisher } = world;
   await update({ enabled: true });
   await publisher.start();
   try {
@@ -429,8 +429,8 @@ const bucketFields = {
 describe("a bucket", () => {
   test("gets only changed files, with their types and times", async () => {
     await using service = await startTarget(replyWith(200));
-    await using made = await createWorld();
-    const { update, runAfter, createIncident, read, api, incidentId } = made;
+    await using world = await createWorld();
+    const { update, runAfter, createIncident, read, api, incidentId } = world;
     const s3 = { ...bucketFields, endpoint: service.at("").replace(/\/$/, ""), prefix: "team/" };
     expect((await update({ enabled: true, to: "s3", s3 })).status).toBe(200);
     await runAfter(0);
@@ -456,7 +456,7 @@ describe("a bucket", () => {
     await runAfter(61);
     // An open incident shows its duration.
     expect(takeRequests().toSorted()).toEqual(timed);
-    const job = await made.createJob();
+    const job = await world.createJob();
     await runAfter(6);
     takeRequests();
     await job.report({ status: "down" });
@@ -487,8 +487,8 @@ describe("a bucket", () => {
     "of another program holds the same files, until they are outdated",
     async () => {
       await using service = await startBucketService("status");
-      await using made = await createWorld();
-      const { update, runAfter, read, incidentId, api, changePage, page } = made;
+      await using world = await createWorld();
+      const { update, runAfter, read, incidentId, api, changePage, page } = world;
       await update({
         enabled: true,
         to: "s3",
@@ -519,8 +519,8 @@ describe("a bucket", () => {
     await using service = await startTarget(
       replyWith(403, "<Error><Code>AccessDenied</Code></Error>"),
     );
-    await using made = await createWorld();
-    const { update, runAfter, read, time, store, ours } = made;
+    await using world = await createWorld();
+    const { update, runAfter, read, time, store, ours } = world;
     const s3 = { ...bucketFields, endpoint: service.at("").replace(/\/$/, "") };
     await update({ enabled: true, to: "s3", s3 });
     await runAfter(0);
@@ -557,11 +557,11 @@ describe("a bucket", () => {
 
 test("a missing folder of --publish-dir is a failure that is shown, and not created", async () => {
   const publishDir = newDirectory();
-  await using made = await createWorld({}, publishDir);
-  await made.update({ enabled: true });
+  await using world = await createWorld({}, publishDir);
+  await world.update({ enabled: true });
   rmSync(publishDir, { recursive: true });
-  await made.runAfter(0);
-  expect((await made.read()).failure.reason).toBe(
+  await world.runAfter(0);
+  expect((await world.read()).failure.reason).toBe(
     `The folder ${publishDir} of --publish-dir does not exist.`,
   );
   expect(existsSync(publishDir)).toBe(false);
@@ -591,8 +591,8 @@ test("a folder gets all files if it is another one than before, or if other prog
 
 describe("the settings", () => {
   test("reject blocked places, and never return the secret or send it elsewhere", async () => {
-    await using made = await createWorld({ publishDir: null, denyTarget: ["10.0.0.0/8"] });
-    const { update, read, theirs, path, store } = made;
+    await using world = await createWorld({ publishDir: null, denyTarget: ["10.0.0.0/8"] });
+    const { update, read, theirs, path, store } = world;
     expect((await update({ enabled: true })).json.error.details).toEqual([
       { path: "to", message: "must be s3: a folder needs `serve --publish-dir DIR`" },
     ]);

@@ -83,11 +83,11 @@ const pathsOf = (slug: string, incidentId: string, monitorIds: readonly string[]
 
 /** Pages of every restricted visibility, and a public one, with everything concealed in them. */
 async function createWorld() {
-  const made = await createVisitor({ addressOf, makingsPerMinute: 100_000 });
-  const { monitor, publish, createPage, api } = made;
+  const visitor = await createVisitor({ addressOf, rendersPerMinute: 100_000 });
+  const { monitor, publish, createPage, api } = visitor;
   const { id } = await monitor({ name: "Shop", type: "ping", host: "db.lan" });
   const open = buildSection("Open", id);
-  const concealed = await addConcealed(made);
+  const concealed = await addConcealed(visitor);
   const page = await publish({ sections: [open, ...concealed.sections] });
   const pageIds = new Map<string, string>([["ours", page.id]]);
   const allowedAddresses = ["10.0.0.0/8", "2001:db8::/32"];
@@ -106,7 +106,7 @@ async function createWorld() {
     expect(status).toBe(201);
     return { ...(json.data as { id: string; token: string }), tokens };
   };
-  return { ...made, ...concealed, pageIds, paths: [...new Set(paths)], createToken };
+  return { ...visitor, ...concealed, pageIds, paths: [...new Set(paths)], createToken };
 }
 
 type Credentials = { headers?: Record<string, string>; token?: string };
@@ -131,17 +131,17 @@ const listLeaks = (found: Awaited<ReturnType<typeof crawl>>) =>
   );
 
 test("no visitor without the right sees anything of a restricted page or part, at any public path", async () => {
-  await using made = await createWorld();
-  const { pageIds, paths, api, store } = made;
-  const owner = await signInMember(made, "owner");
-  const member = await signInMember(made, "member");
-  const viewer = await signInMember(made, "viewer");
-  const outsider = await createPerson(made, made.theirs.id, "owner");
-  const theirs = await signInVisitor(made, outsider.id);
+  await using world = await createWorld();
+  const { pageIds, paths, api, store } = world;
+  const owner = await signInMember(world, "owner");
+  const member = await signInMember(world, "member");
+  const viewer = await signInMember(world, "viewer");
+  const outsider = await createPerson(world, world.theirs.id, "owner");
+  const theirs = await signInVisitor(world, outsider.id);
   const cookieOf = async (slug: string, person: { page: Visitor["api"] }) => ({
-    headers: { Cookie: (await visit(made, slug, person)) ?? "" },
+    headers: { Cookie: (await visit(world, slug, person)) ?? "" },
   });
-  const revoked = await made.createToken("signed-in");
+  const revoked = await world.createToken("signed-in");
   expect((await api("DELETE", `${revoked.tokens}/${revoked.id}`)).status).toBe(200);
   const passes = {
     ours: await cookieOf("ours", owner),
@@ -163,7 +163,7 @@ test("no visitor without the right sees anything of a restricted page or part, a
     "a member of another organization": await cookieOf("signed-in", theirs),
     "a session cookie of the admin page": { headers: { Cookie: owner.cookie } },
     "a revoked token": { token: revoked.token },
-    "an API key": { token: made.ours.writeKey.key },
+    "an API key": { token: world.ours.writeKey.key },
     "an address outside": { headers: { "X-Address": "192.168.1.7" } },
     "a forged cookie": {
       headers: { Cookie: `signalbox_pass_${pageIds.get("signed-in")}=v1.a.b.c` },
@@ -173,7 +173,7 @@ test("no visitor without the right sees anything of a restricted page or part, a
     },
   };
   for (const [who, sent] of Object.entries(visitors)) {
-    const found = await crawl(made, paths, sent);
+    const found = await crawl(world, paths, sent);
     expect([who, listLeaks(found)]).toEqual([who, []]);
     expect([403, 429]).toContain(found.get("/status/signed-in.json")?.status ?? 0);
   }
@@ -185,10 +185,10 @@ test("no visitor without the right sees anything of a restricted page or part, a
     addresses: { headers: inside },
   };
   for (const slug of pageIds.keys()) {
-    const { token } = await made.createToken(slug);
+    const { token } = await world.createToken(slug);
     for (const sent of [{ token }, ...(readers[slug] === undefined ? [] : [readers[slug]])]) {
       const own = paths.filter((path) => path.split("/").includes(slug));
-      const found = await crawl(made, own, sent);
+      const found = await crawl(world, own, sent);
       for (const part of ["", "/feed.rss", "/feed.atom", "/api/v2/summary.json"])
         for (const word of part.includes("feed") ? ["incident", "window"] : ["section", "incident"])
           expect([
@@ -205,10 +205,10 @@ test("no visitor without the right sees anything of a restricted page or part, a
       }
     }
   }
-  expect(listLeaks(await crawl(made, paths))).toEqual([]);
+  expect(listLeaks(await crawl(world, paths))).toEqual([]);
 
   // A stranger who knows the tags of cached responses learns nothing from conditions, ranges and HEAD.
-  const read = await crawl(made, paths, passes.restricted);
+  const read = await crawl(world, paths, passes.restricted);
   for (const [path, { status, headers }] of read) {
     if (status !== 200 || !path.includes("/signed-in")) continue;
     const tag = headers.get("etag") ?? "*";
@@ -218,7 +218,7 @@ test("no visitor without the right sees anything of a restricted page or part, a
       ["HEAD", {}],
     ] as const) {
       const sent = { host, method, headers: condition };
-      const stranger = await made.get(path, sent);
+      const stranger = await world.get(path, sent);
       expect([403, 404]).toContain(stranger.status);
       expect(stranger.headers.get("etag")).toBeNull();
     }
@@ -226,7 +226,7 @@ test("no visitor without the right sees anything of a restricted page or part, a
 
   // The right ends with the role, and with the session.
   const readStatus = async (sent: Credentials) =>
-    (await crawl(made, ["/status/signed-in.json"], sent)).get("/status/signed-in.json")?.status;
+    (await crawl(world, ["/status/signed-in.json"], sent)).get("/status/signed-in.json")?.status;
   expect(await readStatus(passes.restricted)).toBe(200);
   await store.atomic([
     { text: "update memberships set role = 'viewer' where person_id = ?", parameters: [owner.id] },
@@ -238,12 +238,12 @@ test("no visitor without the right sees anything of a restricted page or part, a
   expect(await readStatus(passes.restricted)).toBe(200);
   await owner.page("POST", "/dashboard/sign-out");
   expect(await readStatus(passes.restricted)).toBe(403);
-  expect(listLeaks(await crawl(made, paths, passes.ours))).toEqual([]);
+  expect(listLeaks(await crawl(world, paths, passes.ours))).toEqual([]);
 });
 
 test("anonymous visitors get the same bytes as without the sections for signed-in people", async () => {
-  await using made = await createVisitor();
-  const { monitor, publish, createIncident, restart } = made;
+  await using visitor = await createVisitor();
+  const { monitor, publish, createIncident, restart } = visitor;
   const { id } = await monitor({ name: "Shop", type: "ping", host: "db.lan" });
   const open = buildSection("Open", id);
   await createIncident({ title: "Open trouble", monitorIds: [id] });
@@ -251,12 +251,12 @@ test("anonymous visitors get the same bytes as without the sections for signed-i
   const unknown = "01a1fb99-5e83-7f22-8d4b-6c8e0f2a4b57";
   const listPaths = (incidentId: string, ids: string[]) =>
     pathsOf("ours", incidentId, [id, ...ids]).concat("/status/ours/history?month=2026-10");
-  const before = await crawl(made, listPaths(unknown, [unknown]));
-  const concealed = await addConcealed(made);
+  const before = await crawl(visitor, listPaths(unknown, [unknown]));
+  const concealed = await addConcealed(visitor);
   await publish({ sections: [concealed.sections[0], open, concealed.sections[1]] });
   await restart();
   const [hidden = ""] = concealed.monitorIds;
-  const after = await crawl(made, listPaths(concealed.incidentId, [hidden]));
+  const after = await crawl(visitor, listPaths(concealed.incidentId, [hidden]));
   const replaceIds = (found: typeof before) =>
     [...found].map(([path, { status, text }]) => {
       const path2 = path.replace(concealed.incidentId, unknown).replace(hidden, unknown);
@@ -265,7 +265,7 @@ test("anonymous visitors get the same bytes as without the sections for signed-i
   expect(replaceIds(after)).toEqual(replaceIds(before));
   // A pass of no one gets the same, from the same cache.
   const forged = { headers: { Cookie: "signalbox_pass_x=1" } };
-  expect(replaceIds(await crawl(made, [...after.keys()], forged))).toEqual(replaceIds(before));
+  expect(replaceIds(await crawl(visitor, [...after.keys()], forged))).toEqual(replaceIds(before));
 });
 
 describe("a page for addresses", () => {
@@ -284,33 +284,36 @@ describe("a page for addresses", () => {
     for (const [address, isAllowed] of cases)
       expect([address, isInRanges(allowed, address)]).toEqual([address, isAllowed]);
 
-    await using made = await createVisitor({ addressOf });
+    await using visitor = await createVisitor({ addressOf });
     const hosts = ["status.team.example"];
-    await made.publish({ visibility: "addresses", allowedAddresses: allowed, hosts });
+    await visitor.publish({ visibility: "addresses", allowedAddresses: allowed, hosts });
     const other = { slug: "other", hosts: ["other.team.example"] };
-    await made.createPage(other);
-    await made.restart();
+    await visitor.createPage(other);
+    await visitor.restart();
     const requestStatus = async (
       path: string,
       host: string,
       headers: Record<string, string> = inside,
-    ) => (await made.get(path, { host, headers })).status;
+    ) => (await visitor.get(path, { host, headers })).status;
     expect(await requestStatus("/status/ours", "localhost")).toBe(200);
     expect(await requestStatus("/", "status.team.example")).toBe(200);
     expect(await requestStatus("/status/ours", "status.team.example")).toBe(200);
     // By DNS rebinding, a website could use the address of its visitor.
     expect(await requestStatus("/status/ours", "evil.example")).toBe(403);
     expect(await requestStatus("/status/ours", "other.team.example")).toBe(403);
-    const closed = await made.get("/status/ours", { host, headers: { "X-Address": "192.0.2.8" } });
+    const closed = await visitor.get("/status/ours", {
+      host,
+      headers: { "X-Address": "192.0.2.8" },
+    });
     expect(readWords(closed.text, "h1")).toEqual(["This page is not open to your network"]);
     expect(closed.text).toContain("192.0.2.8");
   });
 
   test("takes its addresses as a list of addresses and ranges", async () => {
-    await using made = await createVisitor();
+    await using visitor = await createVisitor();
     const patch = async (body: object) => {
-      const { id } = await made.defaultPage();
-      const { status, json } = await made.api("PATCH", `/api/v1/status-pages/${id}`, { body });
+      const { id } = await visitor.defaultPage();
+      const { status, json } = await visitor.api("PATCH", `/api/v1/status-pages/${id}`, { body });
       return [status, json.error?.details[0].path ?? null];
     };
     expect(await patch({ visibility: "addresses" })).toEqual([422, "allowedAddresses"]);
@@ -325,42 +328,42 @@ describe("a page for addresses", () => {
 });
 
 test("a page without indexing has noindex in its head and headers, and a robots.txt at its own host", async () => {
-  await using made = await createVisitor();
+  await using visitor = await createVisitor();
   const hosts = ["status.team.example"];
   const readRobots = async () => {
-    const { text } = await made.get("/robots.txt", { host: "status.team.example" });
-    const { text: html, headers } = await made.readHtml("/status/ours");
+    const { text } = await visitor.get("/robots.txt", { host: "status.team.example" });
+    const { text: html, headers } = await visitor.readHtml("/status/ours");
     return [
       text,
       html.includes('<meta name="robots" content="noindex"/>'),
       headers.get("x-robots-tag"),
     ];
   };
-  await made.publish({ hosts });
-  await made.restart();
+  await visitor.publish({ hosts });
+  await visitor.restart();
   expect(await readRobots()).toEqual(["User-agent: *\nAllow: /\n", false, null]);
-  await made.publish({ indexing: false });
-  await made.restart();
+  await visitor.publish({ indexing: false });
+  await visitor.restart();
   expect(await readRobots()).toEqual(["User-agent: *\nDisallow: /\n", true, "noindex"]);
 });
 
 describe("access tokens", () => {
   test("are listed without their value, limited per page, and audited with their name", async () => {
-    await using made = await createWorld();
-    const { token, tokens, id } = await made.createToken("ours");
+    await using world = await createWorld();
+    const { token, tokens, id } = await world.createToken("ours");
     expect(token).toMatch(/^sbp_[0-9A-Za-z]{43}$/);
-    const { text, json } = await made.api("GET", tokens);
+    const { text, json } = await world.api("GET", tokens);
     expect(text).not.toContain(token);
     expect(json.data).toEqual([{ id, name: "Feed reader", createdAt: expect.any(String) }]);
-    const other = `/api/v1/status-pages/${made.pageIds.get("password")}/access-tokens/${id}`;
-    expect((await made.api("DELETE", other)).status).toBe(404);
-    expect((await made.theirs.api("GET", tokens)).status).toBe(404);
+    const other = `/api/v1/status-pages/${world.pageIds.get("password")}/access-tokens/${id}`;
+    expect((await world.api("DELETE", other)).status).toBe(404);
+    expect((await world.theirs.api("GET", tokens)).status).toBe(404);
     const body = { name: "Another" };
-    for (let count = 1; count < 50; count++) await made.api("POST", tokens, { body });
-    expect((await made.api("POST", tokens, { body })).status).toBe(409);
-    expect((await made.api("DELETE", `${tokens}/${id}`)).status).toBe(200);
+    for (let count = 1; count < 50; count++) await world.api("POST", tokens, { body });
+    expect((await world.api("POST", tokens, { body })).status).toBe(409);
+    expect((await world.api("DELETE", `${tokens}/${id}`)).status).toBe(200);
     const { rows } = {
-      rows: await made.store.query<{ action: string; changes: string }>(
+      rows: await world.store.query<{ action: string; changes: string }>(
         "select action, changes from audit_entries where action like '%.token-%' order by seq",
         [],
       ),
@@ -373,10 +376,10 @@ describe("access tokens", () => {
   });
 
   test("open only their page, for web pages of any origin; wrong ones are limited per network", async () => {
-    await using made = await createWorld();
-    const { token } = await made.createToken("password");
+    await using world = await createWorld();
+    const { token } = await world.createToken("password");
     const read = (path: string, value = token) =>
-      made.get(`${path}?accessToken=${value}`, { host });
+      world.get(`${path}?accessToken=${value}`, { host });
     const own = await read("/status/password.json");
     expect([own.status, own.headers.get("access-control-allow-origin")]).toEqual([200, "*"]);
     for (const path of ["/status/addresses.json", "/status/signed-in", "/status/ours.json"])
@@ -390,24 +393,24 @@ describe("access tokens", () => {
 });
 
 test("a visitor signs in, and reads why that fails, in the language that they chose", async () => {
-  await using made = await createVisitor({ addressOf, allowTarget: ["127.0.0.0/8"] });
-  await using provider = await startIdentityProvider(() => made.time.now);
-  const admin = await signInMember(made, "owner", { administrator: true });
+  await using visitor = await createVisitor({ addressOf, allowTarget: ["127.0.0.0/8"] });
+  await using provider = await startIdentityProvider(() => visitor.time.now);
+  const admin = await signInMember(visitor, "owner", { administrator: true });
   const body = {
     name: "Keycloak",
     issuer: provider.issuer,
     clientId: "signalbox",
-    organizations: [{ organizationId: made.ours.id, defaultRole: null }],
+    organizations: [{ organizationId: visitor.ours.id, defaultRole: null }],
   };
   const added = await admin.page("POST", "/dashboard/identity-providers", { body });
   const providerId = added.json.data.id as string;
-  await made.publish({
+  await visitor.publish({
     visibility: "signed-in",
     languages: ["de", "fr"],
     visitorProviders: [{ providerId, domains: [] }],
   });
   const wanted = "/status/ours/history?month=2026-10&lang=de";
-  const closed = await made.get(`${wanted}&utm_source=mail`, { host });
+  const closed = await visitor.get(`${wanted}&utm_source=mail`, { host });
   expect(closed.status).toBe(403);
   expect(closed.text).toContain('lang="de"');
   const to = encodeURIComponent(wanted);
@@ -415,16 +418,16 @@ test("a visitor signs in, and reads why that fails, in the language that they ch
   expect(closed.text).toContain(Bun.escapeHTML(link));
 
   const start = async () => {
-    const started = await made.get(link, { host });
+    const started = await visitor.get(link, { host });
     const [own = ""] = (started.headers.get("set-cookie") ?? "").split(";");
-    const browser = createCookieBrowser(made);
+    const browser = createCookieBrowser(visitor);
     return { own, browser, gone: await browser.comeBack(started.headers.get("location") ?? "") };
   };
   const { own, browser, gone } = await start();
   const back = await browser.comeBack(provider.authorize(gone.headers.get("location") ?? ""));
   const approved = await browser.comeBack(back.headers.get("location") ?? "");
   const url = new URL(approved.headers.get("location") ?? "");
-  const done = await made.get(url.pathname + url.search, { host, headers: { Cookie: own } });
+  const done = await visitor.get(url.pathname + url.search, { host, headers: { Cookie: own } });
   expect(done.headers.get("location")).toBe(wanted);
   const fail = async () => {
     const started = await start();
@@ -433,7 +436,7 @@ test("a visitor signs in, and reads why that fails, in the language that they ch
     expect(text).toContain('lang="de"');
     expect(text).toContain('/status/ours/sign-in">Erneut anmelden</a>');
     // The browser still has the address.
-    const again = await made.get("/status/ours/sign-in", {
+    const again = await visitor.get("/status/ours/sign-in", {
       host,
       headers: { Cookie: started.own },
     });
@@ -441,13 +444,13 @@ test("a visitor signs in, and reads why that fails, in the language that they ch
     return [status, ...readWords(text, "h1"), ...readWords(text, ".lock p")];
   };
   const { claims } = provider.state;
-  await made.publish({ visitorProviders: [{ providerId, domains: ["acme.example"] }] });
+  await visitor.publish({ visitorProviders: [{ providerId, domains: ["acme.example"] }] });
   expect(await fail()).toEqual([
     403,
     "Ihr Konto bei Keycloak darf diese Seite nicht sehen",
     "Melden Sie sich mit einem anderen Konto an, oder fragen Sie die Personen, die Ihnen diese Adresse geschickt haben.",
   ]);
-  await made.publish({ visitorProviders: [{ providerId, domains: [] }] });
+  await visitor.publish({ visitorProviders: [{ providerId, domains: [] }] });
   provider.state.returned = { error: "access_denied", error_description: "Not in group" };
   expect(await fail()).toEqual([
     403,
@@ -480,15 +483,15 @@ test("a visitor signs in, and reads why that fails, in the language that they ch
     "/status/ours?at=1%0d",
   ]) {
     const there = `/status/ours/sign-in?account&to=${encodeURIComponent(elsewhere)}`;
-    const cookie = (await made.get(there, { host })).headers.get("set-cookie");
+    const cookie = (await visitor.get(there, { host })).headers.get("set-cookie");
     expect(cookie).toMatch(/~\/status\/ours;/);
   }
 });
 
 test("accounts of a sign-in provider see the page and nothing else, as long as page and provider accept them", async () => {
-  await using made = await createVisitor({ addressOf, allowTarget: ["127.0.0.0/8"] });
-  await using provider = await startIdentityProvider(() => made.time.now);
-  const admin = await signInMember(made, "owner", { administrator: true });
+  await using visitor = await createVisitor({ addressOf, allowTarget: ["127.0.0.0/8"] });
+  await using provider = await startIdentityProvider(() => visitor.time.now);
+  const admin = await signInMember(visitor, "owner", { administrator: true });
   const settings = { name: "Keycloak", issuer: provider.issuer, clientId: "signalbox" };
   const createProvider = async (organizationId: string) => {
     const body = { ...settings, organizations: [{ organizationId, defaultRole: null }] };
@@ -496,36 +499,36 @@ test("accounts of a sign-in provider see the page and nothing else, as long as p
     expect(added.status).toBe(201);
     return added.json.data.id as string;
   };
-  const providerId = await createProvider(made.ours.id);
-  const foreignId = await createProvider(made.theirs.id);
-  const concealed = await addConcealed(made);
-  const page = await made.publish({
+  const providerId = await createProvider(visitor.ours.id);
+  const foreignId = await createProvider(visitor.theirs.id);
+  const concealed = await addConcealed(visitor);
+  const page = await visitor.publish({
     sections: concealed.sections,
     visitorProviders: [{ providerId, domains: ["Team.example"] }],
   });
   const path = `/api/v1/status-pages/${page.id}`;
   const foreign = { visitorProviders: [{ providerId: foreignId, domains: [] }] };
-  expect((await made.api("PATCH", path, { body: foreign })).status).toBe(404);
+  expect((await visitor.api("PATCH", path, { body: foreign })).status).toBe(404);
 
   const signIn = async () => {
-    const chosen = await made.get("/status/ours/sign-in", { host });
+    const chosen = await visitor.get("/status/ours/sign-in", { host });
     expect(readWords(chosen.text, ".go")).toEqual(["Sign in", "Continue with Keycloak"]);
-    const started = await made.get(`/status/ours/sign-in?provider=${providerId}`, { host });
+    const started = await visitor.get(`/status/ours/sign-in?provider=${providerId}`, { host });
     const [own = ""] = (started.headers.get("set-cookie") ?? "").split(";");
-    const browser = createCookieBrowser(made);
+    const browser = createCookieBrowser(visitor);
     const gone = await browser.comeBack(started.headers.get("location") ?? "");
     const back = await browser.comeBack(provider.authorize(gone.headers.get("location") ?? ""));
     if (back.status !== 302) return { status: back.status, cookie: "", browser };
     const approved = await browser.comeBack(back.headers.get("location") ?? "");
     const url = new URL(approved.headers.get("location") ?? "");
-    const done = await made.get(url.pathname + url.search, { host, headers: { Cookie: own } });
+    const done = await visitor.get(url.pathname + url.search, { host, headers: { Cookie: own } });
     const [cookie = ""] = done.headers.getSetCookie()[0]?.split(";") ?? [];
     return { status: done.status, cookie, browser };
   };
   const { status, cookie, browser } = await signIn();
   expect(status).toBe(303);
   const isReadable = async () =>
-    (await made.get("/status/ours.json", { host, headers: { Cookie: cookie } })).text.includes(
+    (await visitor.get("/status/ours.json", { host, headers: { Cookie: cookie } })).text.includes(
       markText("section"),
     );
   expect(await isReadable()).toBe(true);
@@ -548,13 +551,13 @@ test("accounts of a sign-in provider see the page and nothing else, as long as p
   expect(await isReadable()).toBe(false);
   await changeProvider({ enabled: true });
   expect(await isReadable()).toBe(true);
-  await made.changePage(page.id, { visitorProviders: [{ providerId, domains: ["a.example"] }] });
+  await visitor.changePage(page.id, { visitorProviders: [{ providerId, domains: ["a.example"] }] });
   expect(await isReadable()).toBe(false);
-  await made.changePage(page.id, { visitorProviders: [{ providerId, domains: [] }] });
+  await visitor.changePage(page.id, { visitorProviders: [{ providerId, domains: [] }] });
   expect(await isReadable()).toBe(true);
-  made.time.now += 12 * 3_600_000;
+  visitor.time.now += 12 * 3_600_000;
   expect(await isReadable()).toBe(false);
   await changeProvider({ organizations: [] });
   const kept = { title: "Ours again", visitorProviders: [{ providerId, domains: [] }] };
-  await made.changePage(page.id, kept);
+  await visitor.changePage(page.id, kept);
 });

@@ -285,8 +285,8 @@ describe("a page that is not public", () => {
 });
 
 test("an address that was served before still depends on method, query, language and visibility", async () => {
-  await using made = await createVisitor();
-  const { get, publish } = made;
+  await using visitor = await createVisitor();
+  const { get, publish } = visitor;
   await publish({ languages: ["de"] });
   const path = "/status/ours";
   const languageOf = async (query: string, accepted: string) =>
@@ -298,7 +298,7 @@ test("an address that was served before still depends on method, query, language
     expect(await languageOf("", "en")).toBe("en");
     expect(await languageOf("?lang=de", "en")).toBe("de");
     expect((await get(`${path}?at=nonsense`)).status).toBe(422);
-    expect((await made.ask(path, { method: "HEAD" }))?.status).toBe(200);
+    expect((await visitor.ask(path, { method: "HEAD" }))?.status).toBe(200);
     for (const method of ["POST", "PUT", "DELETE"])
       expect([method, (await get(path, { method })).status]).toEqual([method, 404]);
   }

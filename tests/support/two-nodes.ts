@@ -48,7 +48,7 @@ export async function createTwoNodes(databases: readonly RqliteNode[], settings:
     const site = createStatusSite({
       ...appliance,
       store: store.relaxed(),
-      makingLimit: createLimit(),
+      renderLimit: createLimit(),
       addressOf: getVisitorAddress,
       lock: createPageLock(store, vault, clock, createLimit(), getVisitorAddress),
       subscriptions: createSubscriptions({

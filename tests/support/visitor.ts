@@ -40,11 +40,11 @@ type PastHeartbeat = Partial<HeartbeatRow> & { ago: number };
  * `age`: data from before the first view is visible at once, later changes after `restart`.
  */
 export async function createVisitor({
-  makingsPerMinute = 600,
+  rendersPerMinute = 600,
   ...settings
 }: Parameters<typeof createWatch>[0] & {
   /** Uncached renders per client network. */
-  makingsPerMinute?: number;
+  rendersPerMinute?: number;
 } = {}) {
   const watchWorld = await createWatch(settings);
   const { api, time, store, ours } = watchWorld;
@@ -65,7 +65,7 @@ export async function createVisitor({
     const site = createStatusSite({
       ...watchWorld.appliance,
       monotonic,
-      makingLimit: createNetworkLimit(makingsPerMinute, clock),
+      renderLimit: createNetworkLimit(rendersPerMinute, clock),
       addressOf,
       lock,
       subscriptions,

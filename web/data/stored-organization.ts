@@ -15,7 +15,7 @@ export function rememberOrganization(id: string) {
 /** Whether a person was signed in on this browser at the last load of the session. */
 export const wasSignedIn = (): boolean => localStorage.getItem(signedInKey) !== null;
 
-export function rememberSignedIn(is: boolean) {
-  if (is) localStorage.setItem(signedInKey, "yes");
+export function rememberSignedIn(isSignedIn: boolean) {
+  if (isSignedIn) localStorage.setItem(signedInKey, "yes");
   else localStorage.removeItem(signedInKey);
 }

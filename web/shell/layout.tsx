@@ -89,8 +89,8 @@ function Frame() {
 }
 
 /** Whether a dialog was ever open. It stays afterwards, to return the focus. */
-function useWasTrue(is: boolean): boolean {
+function useWasTrue(value: boolean): boolean {
   const was = useRef(false);
-  was.current ||= is;
+  was.current ||= value;
   return was.current;
 }

@@ -7,7 +7,7 @@ import { type Clock, dayMs, formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { createId, createToken, sha256 } from "../../core/ids.ts";
 import { invalidFieldError, parse } from "../../core/validation.ts";
-import { type Sweeping, sweepRows } from "../../database/backup/sweeping.ts";
+import { type SweepContext, sweepRows } from "../../database/backup/sweeping.ts";
 import { buildIdTable, guardLimit } from "../../database/references.ts";
 import { isLaterThan, matchValues } from "../../database/rows.ts";
 import { guard, type Store } from "../../database/store.ts";
@@ -265,8 +265,8 @@ export function createApiKeyCache(store: Store, clock: Clock): Keys {
 }
 
 /** Removes keys that were revoked more than `days` days ago. */
-export function sweepApiKeys(sweeping: Sweeping, days: number): Promise<void> {
-  return sweepRows(sweeping, "api_keys", "revoked_at < ?", [
-    formatTimestamp(sweeping.now - days * dayMs),
+export function sweepApiKeys(context: SweepContext, days: number): Promise<void> {
+  return sweepRows(context, "api_keys", "revoked_at < ?", [
+    formatTimestamp(context.now - days * dayMs),
   ]);
 }

@@ -44,7 +44,7 @@ import {
   type SentInvitation,
 } from "./schema.ts";
 import { matchValues, type Tenant } from "../../database/rows.ts";
-import { type Sweeping, sweepRows } from "../../database/backup/sweeping.ts";
+import { type SweepContext, sweepRows } from "../../database/backup/sweeping.ts";
 import { organizations } from "../../database/tables/organizations.ts";
 
 const validMs = 7 * dayMs;
@@ -299,6 +299,6 @@ function buildInvitationRemoval(
 }
 
 /** Removes expired invitations. */
-export function sweepInvitations(sweeping: Sweeping): Promise<void> {
-  return sweepRows(sweeping, "invitations", "expires_at < ?", [formatTimestamp(sweeping.now)]);
+export function sweepInvitations(context: SweepContext): Promise<void> {
+  return sweepRows(context, "invitations", "expires_at < ?", [formatTimestamp(context.now)]);
 }

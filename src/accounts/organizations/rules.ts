@@ -4,9 +4,9 @@ import { slugify } from "../../core/text/formatting.ts";
 export const deriveSlug = (name: string): string => slugify(name, 50) || "organization";
 
 /** Returns the first free slug of `slug`, `slug-2`, `slug-3`, … */
-export function pickFreeSlug(slug: string, taken: ReadonlySet<string>): string {
-  if (!taken.has(slug)) return slug;
+export function pickFreeSlug(slug: string, takenSlugs: ReadonlySet<string>): string {
+  if (!takenSlugs.has(slug)) return slug;
   let number = 2;
-  while (taken.has(`${slug}-${number}`)) number++;
+  while (takenSlugs.has(`${slug}-${number}`)) number++;
   return `${slug}-${number}`;
 }

@@ -52,6 +52,6 @@ export function validatePassword(password: string, known: readonly string[]): st
  * Whether a person with role `by` can add, change or remove a person with role `whom`. Only owners
  * can manage owners.
  */
-export function canManage(by: Role, whom: Role): boolean {
-  return whom === "owner" ? by === "owner" : isAtLeast(by, "admin");
+export function canManage(actorRole: Role, role: Role): boolean {
+  return role === "owner" ? actorRole === "owner" : isAtLeast(actorRole, "admin");
 }

@@ -92,10 +92,12 @@ export async function guardManaging(scope: Scope, roles: readonly Role[]): Promi
 async function buildRevocations(
   scope: Scope,
   { personId, role }: MembershipRow,
-  left: Role | null,
+  remainingRole: Role | null,
 ) {
-  const ended = Role.options.filter((one) => left === null || !canManage(left, one));
-  const mayMakeKeys = left !== null && isAtLeast(left, "admin");
+  const ended = Role.options.filter(
+    (one) => remainingRole === null || !canManage(remainingRole, one),
+  );
+  const mayMakeKeys = remainingRole !== null && isAtLeast(remainingRole, "admin");
   return [
     ...(role === "owner" ? [guardHasOwner(scope.organizationId)] : []),
     ...(await revokeInvitationsOf(scope, personId, ended)),

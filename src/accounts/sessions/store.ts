@@ -1,7 +1,7 @@
 /** Queries and statements of sessions. */
 import { and, desc, eq, gte, ne, sql } from "drizzle-orm";
 import { formatTimestamp } from "../../core/time/clock.ts";
-import { type Sweeping, sweepRows } from "../../database/backup/sweeping.ts";
+import { type SweepContext, sweepRows } from "../../database/backup/sweeping.ts";
 import type { Statement, Store } from "../../database/store.ts";
 import { sessions } from "../../database/tables/accounts.ts";
 import { idleMs, oldestMs, waitingMs } from "./rules.ts";
@@ -57,12 +57,12 @@ export function removeSessions(store: Store, personId: string, currentToken?: st
 }
 
 /** Removes expired sessions. */
-export function sweepSessions(sweeping: Sweeping): Promise<void> {
+export function sweepSessions(context: SweepContext): Promise<void> {
   const [oldest, idle, waiting] = [oldestMs, idleMs, waitingMs].map((ms) =>
-    formatTimestamp(sweeping.now - ms),
+    formatTimestamp(context.now - ms),
   ) as [string, string, string];
   return sweepRows(
-    sweeping,
+    context,
     "sessions",
     "created_at < ? or last_seen_at < ? or (stage = 'two-factor' and created_at < ?)",
     [oldest, idle, waiting],

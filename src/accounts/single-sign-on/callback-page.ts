@@ -60,8 +60,11 @@ function respondFailure(error: unknown): Response {
   if (error instanceof AppError)
     return respondPage(error.message, [startAgain], error.code === "UNAVAILABLE" ? 503 : 409);
   if (!(error instanceof ProviderFailure)) throw error;
-  const { message, said, advice, isUnreachable } = error;
-  const quoted = said === null || said === "" ? [] : [`The provider said: “${said}”`];
+  const { message, providerMessage, advice, isUnreachable } = error;
+  const quoted =
+    providerMessage === null || providerMessage === ""
+      ? []
+      : [`The provider said: “${providerMessage}”`];
   return respondPage(message, [...quoted, advice], isUnreachable ? 502 : 403);
 }
 

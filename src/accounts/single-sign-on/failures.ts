@@ -4,7 +4,7 @@ import { findFailureReason } from "../../core/outgoing/failures.ts";
 
 /** A failed sign-in. `said` is the provider's text, which is foreign and must be escaped. */
 export class ProviderFailure extends Error {
-  readonly said: string | null;
+  readonly providerMessage: string | null;
   readonly advice: string;
   /** Whether the provider did not respond, or not as a provider does. */
   readonly isUnreachable: boolean;
@@ -32,7 +32,7 @@ export class ProviderFailure extends Error {
     },
   ) {
     super(message, { cause });
-    this.said = providerText;
+    this.providerMessage = providerText;
     this.advice = advice;
     this.isUnreachable = isUnreachable;
     this.isAboutAccount = isAboutAccount;

@@ -100,8 +100,8 @@ const account = nullable(line(255)).meta({
   description: "User name, account or key at the gateway.",
 });
 
-const createDailyLimit = (usual: number) =>
-  integer(1, smsBounds.messages.value).default(usual).meta({
+const createDailyLimit = (defaultValue: number) =>
+  integer(1, smsBounds.messages.value).default(defaultValue).meta({
     description:
       "Messages per day in UTC, including tests. Further deliveries are skipped, which counts as a failure.",
   });

@@ -19,8 +19,8 @@ export function announceShifts(decision: Decision, { monitorId: id, dueAt = 0 }:
   const { announced } = found;
   const schedule = { ...found.schedule, noticeHours: found.schedule.noticeHours };
   const { noticeHours } = schedule;
-  const { due, nextAt } = findNotices(schedule, noticeHours, announced, now, (shift, usual) =>
-    findNoticeTime(listContacts(decision, shift.personId), shift.startsAt, usual),
+  const { due, nextAt } = findNotices(schedule, noticeHours, announced, now, (shift, plannedAt) =>
+    findNoticeTime(listContacts(decision, shift.personId), shift.startsAt, plannedAt),
   );
   const { organizationId } = snapshot;
   for (const shift of due) {
@@ -60,13 +60,13 @@ const beforeQuietMs = 60_000;
 export function findNoticeTime(
   contacts: readonly Pick<Contact, "quietHours">[],
   startsAt: number,
-  usual: number,
+  plannedAt: number,
 ): number {
   const starts = contacts.map(({ quietHours }) => {
-    const quiet = findQuietSpan(quietHours, usual);
-    return quiet === null || quiet.end < startsAt ? usual : quiet.start - beforeQuietMs;
+    const quiet = findQuietSpan(quietHours, plannedAt);
+    return quiet === null || quiet.end < startsAt ? plannedAt : quiet.start - beforeQuietMs;
   });
-  return starts.length === 0 ? usual : Math.max(...starts);
+  return starts.length === 0 ? plannedAt : Math.max(...starts);
 }
 
 function describe(

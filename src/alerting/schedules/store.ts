@@ -1,7 +1,7 @@
 /** Reads and writes on-call schedules, their people and their overrides. */
 import { scheduleBounds } from "../../core/limits.ts";
 import { formatTimestamp, dayMs, hourMs } from "../../core/time/clock.ts";
-import type { Sweeping } from "../../database/backup/sweeping.ts";
+import type { SweepContext } from "../../database/backup/sweeping.ts";
 import { sweepRows } from "../../database/backup/sweeping.ts";
 import { buildIdTable } from "../../database/references.ts";
 import { matchValues, replaceLinks, type Tenant } from "../../database/rows.ts";
@@ -235,10 +235,8 @@ const overrideDays = 365;
 const noticeDays = 7;
 
 /** Removes overrides that ended long ago, and notices of past shifts. */
-export async function sweepOverrides(sweeping: Sweeping): Promise<void> {
-  const before = formatTimestamp(sweeping.now - overrideDays * dayMs);
-  await sweepRows(sweeping, "schedule_overrides", "ends_at < ?", [before]);
-  await sweepRows(sweeping, "schedule_notices", "starts_at < ?", [
-    sweeping.now - noticeDays * dayMs,
-  ]);
+export async function sweepOverrides(context: SweepContext): Promise<void> {
+  const before = formatTimestamp(context.now - overrideDays * dayMs);
+  await sweepRows(context, "schedule_overrides", "ends_at < ?", [before]);
+  await sweepRows(context, "schedule_notices", "starts_at < ?", [context.now - noticeDays * dayMs]);
 }

@@ -1,5 +1,5 @@
 import { dayMs, formatTimestamp } from "../../core/time/clock.ts";
-import { type Sweeping, sweepLog, sweepRows } from "../../database/backup/sweeping.ts";
+import { type SweepContext, sweepLog, sweepRows } from "../../database/backup/sweeping.ts";
 
 /** Days for which alerts and their deliveries are stored. */
 export const deliveryDays = 90;
@@ -10,16 +10,16 @@ const oldestDeliveries = `select seq, created_at as at,
   from deliveries d where seq > ? order by seq limit ?`;
 
 /** Removes old completed deliveries from the log, old messages without deliveries, and old alerts without messages. */
-export async function sweepAlerts(sweeping: Sweeping): Promise<void> {
+export async function sweepAlerts(context: SweepContext): Promise<void> {
   const keptMs = deliveryDays * dayMs;
-  await sweepLog(sweeping, { name: "deliveries", keptMs }, oldestDeliveries, (from, to) => [
+  await sweepLog(context, { name: "deliveries", keptMs }, oldestDeliveries, (from, to) => [
     {
       text: "delete from deliveries where seq > ? and seq <= ? and due_at is null",
       parameters: [from, to],
     },
   ]);
   await sweepLog(
-    sweeping,
+    context,
     { name: "alerts", keptMs },
     // Deleting an alert costs as much as deleting 40 rows: SQLite searches all rows of the
     // organization for references.
@@ -36,10 +36,10 @@ export async function sweepAlerts(sweeping: Sweeping): Promise<void> {
     ],
   );
   await sweepRows(
-    sweeping,
+    context,
     "alert_records",
     `resolved_at < ? and not exists (select 1 from alerts a
       where a.organization_id = alert_records.organization_id and a.record_id = alert_records.id)`,
-    [formatTimestamp(sweeping.now - keptMs)],
+    [formatTimestamp(context.now - keptMs)],
   );
 }

@@ -11,11 +11,11 @@ export const usualEndings: readonly MailPattern[] =
     ",",
   );
 
-const createPatternsField = (usual: readonly MailPattern[]) =>
+const createPatternsField = (defaultPatterns: readonly MailPattern[]) =>
   z
     .array(line(200))
     .max(20)
-    .default([...usual]);
+    .default([...defaultPatterns]);
 
 export const MailRules = z
   .strictObject({

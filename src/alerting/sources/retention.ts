@@ -1,5 +1,5 @@
 import { dayMs, formatTimestamp } from "../../core/time/clock.ts";
-import { type Sweeping, sweepLog, sweepRows } from "../../database/backup/sweeping.ts";
+import { type SweepContext, sweepLog, sweepRows } from "../../database/backup/sweeping.ts";
 
 /** Days for which requests to alert sources are stored. */
 export const sourceRequestDays = 7;
@@ -8,9 +8,9 @@ export const sourceRequestDays = 7;
 const endedMs = dayMs;
 
 /** Removes old requests from the log, and problems that ended long ago. */
-export async function sweepSources(sweeping: Sweeping): Promise<void> {
+export async function sweepSources(context: SweepContext): Promise<void> {
   await sweepLog(
-    sweeping,
+    context,
     { name: "alert-source-requests", keptMs: sourceRequestDays * dayMs },
     "select seq, at from alert_source_requests where seq > ? order by seq limit ?",
     (from, to) => [
@@ -20,7 +20,7 @@ export async function sweepSources(sweeping: Sweeping): Promise<void> {
       },
     ],
   );
-  await sweepRows(sweeping, "source_alerts", "status = 'resolved' and updated_at < ?", [
-    formatTimestamp(sweeping.now - endedMs),
+  await sweepRows(context, "source_alerts", "status = 'resolved' and updated_at < ?", [
+    formatTimestamp(context.now - endedMs),
   ]);
 }

@@ -32,11 +32,11 @@ export const sourceTypes = [
 ] as const;
 export type SourceType = (typeof sourceTypes)[number];
 
-const createValuesField = (usual: readonly string[]) =>
+const createValuesField = (defaultValues: readonly string[]) =>
   z
     .array(line(100))
     .max(20)
-    .default([...usual]);
+    .default([...defaultValues]);
 
 export const SourceMapping = z
   .strictObject({

@@ -39,5 +39,5 @@ export type OutgoingContext = {
   /** Additional trusted certificate authorities, in PEM. */
   authorities: string | null;
   /** Resolves and checks the addresses of a host. Throws TargetFailure for a blocked or unknown host. */
-  addressesOf(host: string, port: number | null, manner?: Lookup): Promise<Address[]>;
+  addressesOf(host: string, port: number | null, lookup?: Lookup): Promise<Address[]>;
 };

@@ -5,7 +5,7 @@ import { domainToASCII } from "node:url";
 /** Decides which host names belong to the appliance. */
 export type OwnHosts = {
   /** Whether the admin page is served under this Host header. */
-  answers: (host: string) => boolean;
+  includes: (host: string) => boolean;
   /**
    * Whether status pages can't use this name: hosts of the appliance, the host of `--url`, addresses, and names
    * without a dot.
@@ -33,7 +33,7 @@ export function createOwnHosts(allowed: readonly string[], url?: string): OwnHos
   const linked = url === undefined ? null : normalizeHostName(new URL(url).hostname);
   const isOwnName = (name: string) => addressPattern.test(name) || names.has(name);
   return {
-    answers: (host) => isOwnName(normalizeHostName(host)),
+    includes: (host) => isOwnName(normalizeHostName(host)),
     reserves(host) {
       const name = normalizeHostName(host);
       return isOwnName(name) || name === linked || isIP(name) !== 0 || !name.includes(".");

@@ -53,7 +53,7 @@ const plain: readonly (readonly [RegExp, string])[] = [
 
 /** Replaces typographic characters, which change no meaning, and composes letters with their accents. */
 const simplify = (text: string) =>
-  plain.reduce((made, [pattern, by]) => made.replace(pattern, by), text.normalize("NFC"));
+  plain.reduce((replaced, [pattern, by]) => replaced.replace(pattern, by), text.normalize("NFC"));
 
 /** Replaces every character outside GSM-7: letters lose their accents, others become a question mark. */
 const toGsm = (text: string) =>

@@ -18,7 +18,7 @@ const spoken: readonly (readonly [RegExp, string])[] = [
 /** Returns a text as it is spoken. Line breaks end a sentence. */
 export function toSpeech(text: string): string {
   const lines = text.split(/\n+/).map((line) => {
-    const plain = spoken.reduce((made, [pattern, by]) => made.replace(pattern, by), line);
+    const plain = spoken.reduce((replaced, [pattern, by]) => replaced.replace(pattern, by), line);
     return plain
       .replace(/\d+/g, (digits) =>
         digits.length < spelledDigits ? digits : Array.from(digits).join(" "),

@@ -11,7 +11,7 @@ const maxBatch = 1_000;
 const pauseMs = 3;
 
 /** Context of cleanup jobs. `isOver` stops a job between batches, and the next run continues it. */
-export type Sweeping = {
+export type SweepContext = {
   store: Store;
   now: number;
   isOver: () => boolean;
@@ -26,7 +26,7 @@ export function createSweeping(
   store: Store,
   now: number,
   isOver: () => boolean = () => false,
-): Sweeping {
+): SweepContext {
   let size = maxBatch;
   return {
     store,
@@ -48,7 +48,7 @@ export function createSweeping(
 
 /** Removes all rows that match a condition. */
 export async function sweepRows(
-  { store, inPortions }: Sweeping,
+  { store, inPortions }: SweepContext,
   table: string,
   condition: string,
   parameters: readonly Parameter[],
@@ -88,7 +88,7 @@ type LogBounds = {
  * `from`. `oldest` is a query for entries after a position; `remove` creates the statements for a range of positions.
  */
 export async function sweepLog(
-  { store, now, inPortions }: Sweeping,
+  { store, now, inPortions }: SweepContext,
   { name, keptMs, from = 0, last = Number.MAX_SAFE_INTEGER }: LogBounds,
   oldest: string,
   remove: (from: number, to: number) => Statement[],

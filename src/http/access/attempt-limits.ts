@@ -24,18 +24,18 @@ export async function tryWithLimits<T>(
 /** Limits the guesses of a client by a given limit. */
 export async function tryWithinLimit<T>(
   limit: RateLimit,
-  who: string,
+  client: string,
   attempt: () => Promise<T | null>,
 ): Promise<T | null> {
   // Counted in advance, because concurrent guesses must not all be hashed.
-  consume(limit, who);
+  consume(limit, client);
   try {
     const found = await attempt();
-    if (found !== null) limit.refund(who);
+    if (found !== null) limit.refund(client);
     return found;
   } catch (error) {
     // A rejected attempt is not a guess.
-    if (error instanceof AppError && error.code === "RATE_LIMITED") limit.refund(who);
+    if (error instanceof AppError && error.code === "RATE_LIMITED") limit.refund(client);
     throw error;
   }
 }

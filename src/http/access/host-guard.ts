@@ -24,7 +24,7 @@ export function assertOneHost({ headers }: Request) {
 
 /** Whether the request is for a host name of this appliance. */
 export const isOurs = ({ headers }: Request, hosts: OwnHosts) =>
-  hosts.answers(headers.get("host") ?? "");
+  hosts.includes(headers.get("host") ?? "");
 
 /**
  * Protects pages and cookies against DNS rebinding, in which a foreign domain name resolves to this machine. Throws

@@ -5,9 +5,9 @@ import { rateLimitError } from "../../core/errors.ts";
 
 export type RateLimit = {
   /** Counts a request and returns 0, or returns the seconds to wait if the limit is reached. */
-  take(who: string): number;
+  take(client: string): number;
   /** Reverts the count of a request. */
-  refund(who: string): void;
+  refund(client: string): void;
 };
 
 type Window = { endsAt: number; count: number };
@@ -48,36 +48,36 @@ export function createRateLimit(
     }
   }
 
-  function startWindow(who: string, now: number): Window {
-    for (const windows of [open, spent]) windows.delete(who);
+  function startWindow(client: string, now: number): Window {
+    for (const windows of [open, spent]) windows.delete(client);
     if (open.size + spent.size >= most) evictOldest(open.size > 0 ? open : spent);
     const window = { endsAt: now + windowMs, count: 0 };
-    open.set(who, window);
+    open.set(client, window);
     return window;
   }
 
   return {
-    take(who) {
+    take(client) {
       if (count === 0) return 0;
       const now = clock();
       if (now >= sweepAt || sweepAt > now + windowMs) sweep(now);
-      const known = open.get(who) ?? spent.get(who);
-      const window = known === undefined || isOver(known, now) ? startWindow(who, now) : known;
+      const known = open.get(client) ?? spent.get(client);
+      const window = known === undefined || isOver(known, now) ? startWindow(client, now) : known;
       if (window.count >= count) return Math.max(1, Math.ceil((window.endsAt - now) / 1000));
       window.count += 1;
       if (window.count >= count) {
-        open.delete(who);
-        spent.set(who, window);
+        open.delete(client);
+        spent.set(client, window);
       }
       return 0;
     },
-    refund(who) {
-      const window = open.get(who) ?? spent.get(who);
+    refund(client) {
+      const window = open.get(client) ?? spent.get(client);
       if (window === undefined) return;
       window.count -= 1;
-      spent.delete(who);
-      if (window.count > 0) open.set(who, window);
-      else open.delete(who);
+      spent.delete(client);
+      if (window.count > 0) open.set(client, window);
+      else open.delete(client);
     },
   };
 }
@@ -95,7 +95,7 @@ export function createNetworkLimit(perMinute: number, clock: Clock): NetworkLimi
 }
 
 /** Counts a request. Throws RATE_LIMITED if the limit is reached. */
-export function consume(limit: RateLimit, who: string) {
-  const wait = limit.take(who);
+export function consume(limit: RateLimit, client: string) {
+  const wait = limit.take(client);
   if (wait > 0) throw rateLimitError(wait);
 }

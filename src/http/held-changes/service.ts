@@ -26,7 +26,7 @@ export async function rehearse(useCase: () => Promise<unknown>): Promise<object>
   try {
     await useCase();
   } catch (error) {
-    if (error instanceof RehearsalPassed) return error.answer;
+    if (error instanceof RehearsalPassed) return error.response;
     throw error;
   }
   throw new Error("A use case that can be held must write with `commit`.");

@@ -3,7 +3,7 @@ import { and, eq, sql } from "drizzle-orm";
 import { AppError } from "../../core/errors.ts";
 import { requestBounds } from "../../core/limits.ts";
 import { formatTimestamp, dayMs } from "../../core/time/clock.ts";
-import { type Sweeping, sweepRows } from "../../database/backup/sweeping.ts";
+import { type SweepContext, sweepRows } from "../../database/backup/sweeping.ts";
 import { matchValues, selectPage, type Tenant } from "../../database/rows.ts";
 import { createInsert, guardCondition, type Prepared, type Store } from "../../database/store.ts";
 import { heldChanges } from "../../database/tables/events.ts";
@@ -145,7 +145,7 @@ export const removeWaitingChanges: Prepared = {
 };
 
 /** Removes old outcomes. */
-export function sweepHeldChanges(sweeping: Sweeping): Promise<void> {
-  const before = formatTimestamp(sweeping.now - storedMs);
-  return sweepRows(sweeping, "held_changes", "created_at < ? and state <> 'waiting'", [before]);
+export function sweepHeldChanges(context: SweepContext): Promise<void> {
+  const before = formatTimestamp(context.now - storedMs);
+  return sweepRows(context, "held_changes", "created_at < ? and state <> 'waiting'", [before]);
 }

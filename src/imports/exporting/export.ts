@@ -19,7 +19,7 @@ type ForeignExport = { text: string; report: string[] };
 
 type Converter = {
   /** `taken` has the names that earlier monitors use there. */
-  convert: (monitor: OurMonitor, taken: Set<string>) => Foreign | null;
+  convert: (monitor: OurMonitor, takenNames: Set<string>) => Foreign | null;
   read: (foreign: Foreign, monitor: OurMonitor) => Promise<Fields | null>;
 };
 

@@ -148,12 +148,12 @@ const identityOf = (group: string | null, name: string) =>
     )
     .join("_");
 
-function chooseName(name: string, group: string | null, taken: Set<string>): string {
+function chooseName(name: string, group: string | null, takenNames: Set<string>): string {
   for (let count = 1; ; count++) {
     const candidate = count === 1 ? name : `${name} (${count})`;
     const identity = identityOf(group, candidate);
-    if (taken.has(identity)) continue;
-    taken.add(identity);
+    if (takenNames.has(identity)) continue;
+    takenNames.add(identity);
     return candidate;
   }
 }
@@ -163,7 +163,7 @@ export const tokenVariableOf = ({ key }: OurMonitor): string =>
   `${key.toUpperCase().replace(/\W/g, "_")}_TOKEN`;
 
 /** Converts a monitor to an endpoint; null if Gatus has no such check. `taken` has the identities of earlier ones. */
-export function toGatus(monitor: OurMonitor, taken: Set<string>): Foreign | null {
+export function toGatus(monitor: OurMonitor, takenNames: Set<string>): Foreign | null {
   const { fields } = monitor;
   const { type, interval, paused, tags } = fields;
   const endpoint = type === "push" ? null : (endpoints[toText(type)]?.(fields) ?? null);
@@ -171,7 +171,7 @@ export function toGatus(monitor: OurMonitor, taken: Set<string>): Foreign | null
   const conditions = endpoint === null ? [] : listConditions(fields, endpoint);
   if (conditions === null) return null;
   const group = monitor.group === null ? null : toGatusName(monitor.group);
-  const name = chooseName(toGatusName(fields["name"]), group, taken);
+  const name = chooseName(toGatusName(fields["name"]), group, takenNames);
   const labels = (tags as string[]).flatMap((tag) => {
     const [, label, value] = /^([^:]+): (.+)$/s.exec(tag) ?? [];
     return label === undefined ? [] : [[label, value] as const];

@@ -95,11 +95,11 @@ function readAlert(
 function mergeThresholds(alerts: readonly Alert[], notes: string[]): Fields {
   const pickLowest = (
     value: (alert: Alert) => number,
-    usual: number,
+    defaultThreshold: number,
     note: (lowest: number, others: string) => string,
   ) => {
     const all = alerts.map(value).filter((one) => one > 0);
-    const least = all.length === 0 ? usual : Math.min(...all);
+    const least = all.length === 0 ? defaultThreshold : Math.min(...all);
     const others = alerts
       .filter((alert) => value(alert) > least)
       .map((alert) => `${alert.type} ${value(alert)}`);

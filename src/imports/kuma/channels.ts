@@ -23,10 +23,13 @@ const joinAddresses = (...lists: unknown[]) => [
       .filter((one) => one !== ""),
   ),
 ];
-const clampPriority = (value: unknown, min: number, max: number, usual: number) =>
+const clampPriority = (value: unknown, min: number, max: number, defaultPriority: number) =>
   Math.min(
     max,
-    Math.max(min, Number.isFinite(Number(value ?? NaN)) ? Math.round(Number(value)) : usual),
+    Math.max(
+      min,
+      Number.isFinite(Number(value ?? NaN)) ? Math.round(Number(value)) : defaultPriority,
+    ),
   );
 const noteIgnored = (config: Fields, words: Record<string, string>) => {
   const found = Object.entries(words).filter(

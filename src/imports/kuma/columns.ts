@@ -115,11 +115,11 @@ export function listLostNotes(
   return lost.length === 0 ? [] : [`Not imported: ${lost.join(", ")}.`];
 }
 
-function isSet(value: unknown, usual: readonly string[] = ["0"]): boolean {
+function isSet(value: unknown, defaultValues: readonly string[] = ["0"]): boolean {
   if (value === null || value === undefined || value === "") return false;
   const plain = typeof value === "boolean" ? Number(value) : value;
   const words = typeof plain === "string" ? plain : JSON.stringify(plain);
-  return ![...usual, "[]", "{}"].includes(words);
+  return ![...defaultValues, "[]", "{}"].includes(words);
 }
 
 /** Settings that are imported or mentioned in another hint. */

@@ -78,7 +78,7 @@ export function buildGroupRecords(
   groups: Groups,
   attached: FindAttached,
   tags: Tags,
-  lost: NoteLost,
+  noteLost: NoteLost,
 ): PlannedRecord[] {
   return groups.all
     .map((row) => ({ row, path: groups.pathOf(row), name: groups.nameOf(row) }))
@@ -102,7 +102,7 @@ export function buildGroupRecords(
           ...(path.length > 1 ? [`Groups can't contain groups: its name is ${short}.`] : []),
           ...(isPaused ? ["It is paused, as it or the group around it was."] : []),
           ...notes,
-          ...lost("monitor", row),
+          ...noteLost("monitor", row),
         ],
       };
     });

@@ -34,15 +34,15 @@ export function convertPage(
   row: Fields,
   content: Content,
   timeZone: string,
-  lost: NoteLost,
+  noteLost: NoteLost,
 ): PlannedRecord {
   const notes: string[] = [];
   const seen = new Set<number>();
   const sections = content
     .groupsOf(row)
-    .flatMap((group) => convertSection(group, content, seen, notes, lost));
+    .flatMap((group) => convertSection(group, content, seen, notes, noteLost));
   const hosts = selectHosts(content.domainsOf(row), notes);
-  notes.push(...noteUnusedColumns(row), ...lost("status_page", row));
+  notes.push(...noteUnusedColumns(row), ...noteLost("status_page", row));
   const slug = toText(row["slug"]);
   const theme = toText(row["theme"]);
   const fields: Fields = {
@@ -76,9 +76,9 @@ function convertSection(
   { entriesOf, monitors }: Content,
   seen: Set<number>,
   notes: string[],
-  lost: NoteLost,
+  noteLost: NoteLost,
 ): { name: string; monitors: string[] }[] {
-  notes.push(...lost("group", group));
+  notes.push(...noteLost("group", group));
   const name = toCleanLine(toText(group["name"])).slice(0, 255) || "Services";
   if (!isOn(group["public"] ?? true)) {
     notes.push(`Without its section ${name}: it was not public.`);
@@ -100,7 +100,7 @@ function convertSection(
       if (isOn(entry["send_url"]))
         notes.push(`Section ${name}: ${quotedName} without the link to it.`);
     }
-    notes.push(...lost("monitor_group", entry).map((note) => `${quotedName}: ${note}`));
+    notes.push(...noteLost("monitor_group", entry).map((note) => `${quotedName}: ${note}`));
     seen.add(toNumber(monitor["id"]));
   }
   return [{ name, monitors: ids }];
@@ -149,7 +149,7 @@ function createSlug(slug: string, id: string): string {
 
 const severities: Record<string, string> = createLookup({ danger: "critical", warning: "major" });
 
-export function convertIncident(row: Fields, now: number, lost: NoteLost): PlannedRecord {
+export function convertIncident(row: Fields, now: number, noteLost: NoteLost): PlannedRecord {
   const isOpen = isOn(row["pin"]) && isOn(row["active"] ?? true);
   const createdAt = Math.min(parseInstant(row["created_date"]) ?? now, now);
   const changedAt = Math.max(
@@ -171,7 +171,7 @@ export function convertIncident(row: Fields, now: number, lost: NoteLost): Plann
     links: {},
     notes: [
       "Shown on each status page of the organization: an incident does not belong to one page.",
-      ...lost("incident", row),
+      ...noteLost("incident", row),
     ],
   };
 }

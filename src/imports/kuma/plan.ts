@@ -47,8 +47,8 @@ export function buildKumaPlan({ rows, version, hints, defaults }: KumaSource, no
   const records = [
     ...channels,
     ...buildGroupRecords(groups, attached, tags, noteLost),
-    ...buildMonitorRecords(rows, groups, { attached, tags, lost: noteLost }),
-    ...buildWindowRecords(rows, groups, { serverZone, now, leave, lost: noteLost }),
+    ...buildMonitorRecords(rows, groups, { attached, tags, noteLost: noteLost }),
+    ...buildWindowRecords(rows, groups, { serverZone, now, leave, noteLost: noteLost }),
     ...buildPageRecords(rows, serverZone, noteLost),
     ...rows.incident.map((row) => convertIncident(row, now, noteLost)),
   ];
@@ -91,10 +91,10 @@ const identifyInstallation = ({ values }: Settings, version: KumaSource["version
     ? "backup"
     : sha256(`signalbox ${toText(values.get("jwtSecret"))}`).slice(0, 12);
 
-function buildChannelRecords(rows: Rows, leave: LeaveOut, lost: NoteLost): PlannedRecord[] {
+function buildChannelRecords(rows: Rows, leave: LeaveOut, noteLost: NoteLost): PlannedRecord[] {
   return rows.notification.flatMap((row): PlannedRecord[] => {
     const { fields, notes: ofChannel, isIncomplete, isTaken } = convertChannel(row);
-    const notes = [...ofChannel, ...lost("notification", row)];
+    const notes = [...ofChannel, ...noteLost("notification", row)];
     const name = toText(fields["name"]);
     if (!isTaken) {
       leave("alert-channel", row, name, ...notes);
@@ -119,12 +119,12 @@ function findAttachedChannels(rows: Rows, channels: readonly PlannedRecord[]): F
   return (id) => [...(ofMonitor.get(id) ?? [])];
 }
 
-type MonitorContext = { attached: FindAttached; tags: Tags; lost: NoteLost };
+type MonitorContext = { attached: FindAttached; tags: Tags; noteLost: NoteLost };
 
 function buildMonitorRecords(
   rows: Rows,
   groups: Groups,
-  { attached, tags, lost }: MonitorContext,
+  { attached, tags, noteLost }: MonitorContext,
 ): PlannedRecord[] {
   const installation: Installation = {
     proxies: groupById(rows.proxy),
@@ -156,7 +156,7 @@ function buildMonitorRecords(
       notes: [
         ...notes,
         ...tagNotes,
-        ...lost("monitor", row),
+        ...noteLost("monitor", row),
         ...(alertChannelIds.length > maxChannels
           ? [`Has the first ${maxChannels} of ${alertChannelIds.length} alert channels.`]
           : []),
@@ -166,12 +166,12 @@ function buildMonitorRecords(
   });
 }
 
-type Windows = { serverZone: string; now: number; leave: LeaveOut; lost: NoteLost };
+type Windows = { serverZone: string; now: number; leave: LeaveOut; noteLost: NoteLost };
 
 function buildWindowRecords(
   rows: Rows,
   groups: Groups,
-  { serverZone, now, leave, lost }: Windows,
+  { serverZone, now, leave, noteLost }: Windows,
 ): PlannedRecord[] {
   const membersOf = groupNumbers(rows.monitor_maintenance, "maintenance_id", "monitor_id");
   const pagesOf = groupNumbers(rows.maintenance_status_page, "maintenance_id", "status_page_id");
@@ -204,7 +204,7 @@ function buildWindowRecords(
         },
         notes: [
           ...mapped.notes,
-          ...lost("maintenance", row),
+          ...noteLost("maintenance", row),
           ...(isCut
             ? [
                 `Has the first ${maxMembers.monitorIds} monitors and ${maxMembers.groupIds} groups of ${monitorIds.length} and ${groupIds.length}.`,
@@ -226,9 +226,9 @@ function groupNumbers(rows: readonly Fields[], by: string, column: string) {
     (pairs.get(toNumber(row["id"])) ?? []).map((pair) => toNumber(pair[column]));
 }
 
-function buildPageRecords(rows: Rows, serverZone: string, lost: NoteLost): PlannedRecord[] {
+function buildPageRecords(rows: Rows, serverZone: string, noteLost: NoteLost): PlannedRecord[] {
   const content = groupPageContent(rows);
-  const pages = rows.status_page.map((row) => convertPage(row, content, serverZone, lost));
+  const pages = rows.status_page.map((row) => convertPage(row, content, serverZone, noteLost));
   const inUse = new Set<string>();
   for (const page of pages) {
     const slug = toText(page.fields["slug"]);
@@ -239,7 +239,7 @@ function buildPageRecords(rows: Rows, serverZone: string, lost: NoteLost): Plann
 }
 
 /** Reports the records that have no equivalent here, each with the reason. */
-function leaveOthers(rows: Rows, leave: LeaveOut, lost: NoteLost) {
+function leaveOthers(rows: Rows, leave: LeaveOut, noteLost: NoteLost) {
   for (const row of rows.proxy)
     leave(
       "proxy",
@@ -248,7 +248,7 @@ function leaveOthers(rows: Rows, leave: LeaveOut, lost: NoteLost) {
       convertProxy(row) === null
         ? "Not imported: Signalbox supports HTTP and SOCKS5 proxies without encryption. Monitors that need this proxy are paused."
         : "Not imported as a record: it is part of each monitor that uses it.",
-      ...lost("proxy", row),
+      ...noteLost("proxy", row),
     );
   for (const row of rows.docker_host)
     leave(
@@ -256,7 +256,7 @@ function leaveOthers(rows: Rows, leave: LeaveOut, lost: NoteLost) {
       row,
       toText(row["name"]),
       "Not imported as a record: it is part of each container monitor.",
-      ...lost("docker_host", row),
+      ...noteLost("docker_host", row),
     );
   for (const row of rows.remote_browser)
     leave(

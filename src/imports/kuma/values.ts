@@ -26,7 +26,7 @@ export const hostOf = (m: Fields) =>
   toText(m["hostname"])
     .trim()
     .replace(/^\[|\]$/g, "");
-export const hostAndPortOf = (m: Fields, usual?: number) => ({
+export const hostAndPortOf = (m: Fields, defaultPort?: number) => ({
   host: hostOf(m),
-  port: toNumber(m["port"]) || usual,
+  port: toNumber(m["port"]) || defaultPort,
 });

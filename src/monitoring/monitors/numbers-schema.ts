@@ -46,26 +46,26 @@ function refineLimits(
   else if (isPast(returnAt, first)) addIssue("returnAt", `must be ${most} the first limit`);
 }
 
-const describe = (where: string) => ({
-  description: `A number of the result to store, chart and judge: ${where}. Without a number, each limit counts as exceeded.`,
+const describe = (source: string) => ({
+  description: `A number of the result to store, chart and judge: ${source}. Without a number, each limit counts as exceeded.`,
 });
 
 /** The number in a JSON document, or the whole text. */
-export const createJsonNumber = (where: string) =>
+export const createJsonNumber = (source: string) =>
   nullable(
     z
       .strictObject({ ...naming, path: nullable(JsonPath), ...limits })
       .superRefine(refineLimits)
-      .meta(describe(where)),
+      .meta(describe(source)),
   );
 
 /** The number that is the whole text of the result. */
-export const createTextNumber = (where: string) =>
+export const createTextNumber = (source: string) =>
   nullable(
     z
       .strictObject({ ...naming, ...limits })
       .superRefine(refineLimits)
-      .meta(describe(where)),
+      .meta(describe(source)),
   );
 
 /** One of the details of the result. */

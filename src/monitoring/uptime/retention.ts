@@ -1,6 +1,6 @@
 /** Deletes results past their retention, and the results of deleted monitors. */
 import { dayMs, hourMs } from "../../core/time/clock.ts";
-import { type Sweeping, sweepRows } from "../../database/backup/sweeping.ts";
+import { type SweepContext, sweepRows } from "../../database/backup/sweeping.ts";
 
 /** Retention of results in days. Daily sums are never deleted. */
 type Retention = { heartbeatDays: number; hourDays: number };
@@ -11,8 +11,8 @@ const keysInTurn = 50;
 const periodsInTurn = 1_000;
 
 /** Deletes heartbeats, screenshots and hourly sums past their retention. */
-export async function sweepResults(sweeping: Sweeping, { heartbeatDays, hourDays }: Retention) {
-  const { store, now, isOver } = sweeping;
+export async function sweepResults(context: SweepContext, { heartbeatDays, hourDays }: Retention) {
+  const { store, now, isOver } = context;
   const oldest = now - heartbeatDays * dayMs;
   // Deleted monitors are included, because they can be restored.
   const live = `select key, exists (select 1 from heartbeats where monitor_key = key and at < ?) as isOld
@@ -20,27 +20,27 @@ export async function sweepResults(sweeping: Sweeping, { heartbeatDays, hourDays
       select monitor_key from deleted_records where monitor_key is not null) where key > ? order by key limit ${keysInTurn}`;
   for (let last = -1; !isOver();) {
     const keys = await store.query<{ key: number; isOld: 0 | 1 }>(live, [oldest, last]);
-    for (const { key, isOld } of keys) if (isOld) await sweepHeartbeats(sweeping, key, oldest);
+    for (const { key, isOld } of keys) if (isOld) await sweepHeartbeats(context, key, oldest);
     last = keys.at(-1)?.key ?? last;
     if (keys.length < keysInTurn) break;
     await Bun.sleep(0);
   }
-  await sweepRows(sweeping, "screenshots", "at < ?", [oldest]);
+  await sweepRows(context, "screenshots", "at < ?", [oldest]);
   const firstHour = Math.floor((now - hourDays * dayMs) / hourMs);
-  await sweepHours(sweeping, "uptime_hours", firstHour);
-  await sweepHours(sweeping, "number_hours", firstHour);
+  await sweepHours(context, "uptime_hours", firstHour);
+  await sweepHours(context, "number_hours", firstHour);
 }
 
 /** Deletes all results of deleted monitors. */
-export async function sweepRemovedMonitors(sweeping: Sweeping): Promise<void> {
-  const removed = await sweeping.store.query<{ key: number }>(
+export async function sweepRemovedMonitors(context: SweepContext): Promise<void> {
+  const removed = await context.store.query<{ key: number }>(
     "select key from removed_monitors",
     [],
   );
-  for (const { key } of removed) await sweepMonitor(sweeping, key);
+  for (const { key } of removed) await sweepMonitor(context, key);
 }
 
-async function sweepHeartbeats({ store, inPortions }: Sweeping, key: number, before: number) {
+async function sweepHeartbeats({ store, inPortions }: SweepContext, key: number, before: number) {
   const oldest = `select max(at) as last, count(*) as rows from (
     select at from heartbeats where monitor_key = ? and at < ? order by at limit ?)`;
   await inPortions(async (size) => {
@@ -61,13 +61,13 @@ async function sweepHeartbeats({ store, inPortions }: Sweeping, key: number, bef
 }
 
 /** Deletes all results of a deleted monitor. Deletes its key last, so that an interrupted run can continue later. */
-async function sweepMonitor(sweeping: Sweeping, key: number) {
-  const { store, isOver } = sweeping;
-  await sweepHeartbeats(sweeping, key, Number.MAX_SAFE_INTEGER);
-  await sweepSums(sweeping, "uptime_hours", "hour", key);
-  await sweepSums(sweeping, "uptime_days", "day", key);
-  await sweepSums(sweeping, "number_hours", "hour", key);
-  await sweepSums(sweeping, "number_days", "day", key);
+async function sweepMonitor(context: SweepContext, key: number) {
+  const { store, isOver } = context;
+  await sweepHeartbeats(context, key, Number.MAX_SAFE_INTEGER);
+  await sweepSums(context, "uptime_hours", "hour", key);
+  await sweepSums(context, "uptime_days", "day", key);
+  await sweepSums(context, "number_hours", "hour", key);
+  await sweepSums(context, "number_days", "day", key);
   if (isOver()) return;
   await store.atomic([
     { text: "delete from push_reports where monitor_key = ?", parameters: [key] },
@@ -76,7 +76,7 @@ async function sweepMonitor(sweeping: Sweeping, key: number) {
 }
 
 async function sweepSums(
-  { store, inPortions }: Sweeping,
+  { store, inPortions }: SweepContext,
   table: string,
   period: string,
   key: number,
@@ -98,7 +98,7 @@ async function sweepSums(
   });
 }
 
-async function sweepHours({ store, inPortions }: Sweeping, table: string, before: number) {
+async function sweepHours({ store, inPortions }: SweepContext, table: string, before: number) {
   const oldest = `select hour, max(monitor_key) as last from (
     select hour, monitor_key from ${table} where hour = (select min(hour) from ${table})
     order by monitor_key limit ?) where hour < ? group by hour`;

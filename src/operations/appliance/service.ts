@@ -57,20 +57,20 @@ export function listAdministrators({ store }: Running): Promise<Administrator[]>
 }
 
 /** Makes a person an administrator. Throws NOT_FOUND, and CONFLICT if the person is one already. */
-export async function grantAdministrator(by: Running, personId: string): Promise<Administrator> {
-  const { store } = by;
+export async function grantAdministrator(scope: Running, personId: string): Promise<Administrator> {
+  const { store } = scope;
   const person = await findPerson(store, personId);
   if (person === null) throw new AppError("NOT_FOUND", "There is no person with this id.");
   const { id, name, email } = person;
   await store.atomic([
-    ...guardActingAdministrator(by),
+    ...guardActingAdministrator(scope),
     guardAdministratorState(
       id,
       false,
       () => new AppError("CONFLICT", "This person is already an administrator, or was removed."),
     ),
     setAdministrator(store, id, true),
-    ...buildAuditRows(await findOrganizationIds(store, id), by, by.actor, {
+    ...buildAuditRows(await findOrganizationIds(store, id), scope, scope.actor, {
       action: "person.administrator-granted",
       subjectId: id,
     }),
@@ -79,10 +79,10 @@ export async function grantAdministrator(by: Running, personId: string): Promise
 }
 
 /** Removes an administrator, which can be the actor. Throws NOT_FOUND, and CONFLICT for the last administrator. */
-export async function revokeAdministrator(by: Running, personId: string): Promise<void> {
-  const { store } = by;
+export async function revokeAdministrator(scope: Running, personId: string): Promise<void> {
+  const { store } = scope;
   await store.atomic([
-    ...guardActingAdministrator(by),
+    ...guardActingAdministrator(scope),
     guardAdministratorState(
       personId,
       true,
@@ -90,7 +90,7 @@ export async function revokeAdministrator(by: Running, personId: string): Promis
     ),
     setAdministrator(store, personId, false),
     administratorGuard,
-    ...buildAuditRows(await findOrganizationIds(store, personId), by, by.actor, {
+    ...buildAuditRows(await findOrganizationIds(store, personId), scope, scope.actor, {
       action: "person.administrator-revoked",
       subjectId: personId,
     }),
@@ -122,13 +122,13 @@ export function createOwnedOrganization(
  * People without another organization are deleted. Throws NOT_FOUND, and CONFLICT if an
  * administrator would belong to no organization.
  */
-export async function deleteOrganization(by: Running, organizationId: string): Promise<void> {
-  const { store, clock, actor } = by;
+export async function deleteOrganization(scope: Running, organizationId: string): Promise<void> {
+  const { store, clock, actor } = scope;
   const at = formatTimestamp(clock());
   const type = "organization.deleted";
   const others = actor.id === null ? [] : await findOrganizationIds(store, actor.id);
   await store.atomic([
-    ...guardActingAdministrator(by),
+    ...guardActingAdministrator(scope),
     ...closeOrganization(organizationId, at),
     guardAdministratorsBelong(
       () =>
@@ -141,7 +141,7 @@ export async function deleteOrganization(by: Running, organizationId: string): P
     appendEvent({ organizationId, at, type, subjectId: organizationId }),
     ...buildAuditRows(
       others.filter((id) => id !== organizationId),
-      by,
+      scope,
       actor,
       { action: type, subjectId: organizationId },
     ),

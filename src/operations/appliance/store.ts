@@ -2,7 +2,7 @@
 import { asc, eq, sql } from "drizzle-orm";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
-import type { Sweeping } from "../../database/backup/sweeping.ts";
+import type { SweepContext } from "../../database/backup/sweeping.ts";
 import { guard, type Prepared, type Statement, type Store } from "../../database/store.ts";
 import { people } from "../../database/tables/accounts.ts";
 import type { Administrator, OrganizationEntry } from "./schema.ts";
@@ -22,11 +22,11 @@ export function setAdministrator(store: Store, personId: string, administrator: 
 /** Guards that this person is an administrator, or is none if `is` is false. */
 export function guardAdministratorState(
   personId: string,
-  is: boolean,
+  isAdministrator: boolean,
   otherwise: () => AppError,
 ): Prepared {
   return guard(
-    sql`exists (select 1 from ${people} where id = ${personId} and administrator = ${is ? 1 : 0})`,
+    sql`exists (select 1 from ${people} where id = ${personId} and administrator = ${isAdministrator ? 1 : 0})`,
     otherwise,
   );
 }
@@ -159,21 +159,21 @@ const maxRowsAtOnce = 200;
 const followedMs = 60_000;
 
 /** Removes the remaining rows of deleted organizations in portions. */
-export async function sweepOrganizations(sweeping: Sweeping): Promise<void> {
-  const { store, now, isOver } = sweeping;
+export async function sweepOrganizations(context: SweepContext): Promise<void> {
+  const { store, now, isOver } = context;
   const deletedOrganizations = await store.query<{ id: string }>(
     "select id from organizations where deleted_at <= ?",
     [formatTimestamp(now - followedMs)],
   );
   for (const { id } of deletedOrganizations) {
-    for (const [table, key] of organizationTables) await sweepTable(sweeping, id, table, key);
+    for (const [table, key] of organizationTables) await sweepTable(context, id, table, key);
     if (isOver()) return;
     await store.atomic([prepareForOrganization("delete from organizations where id = ?", id)]);
   }
 }
 
 async function sweepTable(
-  { store, inPortions }: Sweeping,
+  { store, inPortions }: SweepContext,
   organizationId: string,
   table: string,
   key: string,

@@ -2,7 +2,7 @@
 import { getTableName } from "drizzle-orm";
 import { dayMs, formatTimestamp } from "../../core/time/clock.ts";
 import { computeOffset } from "../../core/paging.ts";
-import { type Sweeping, sweepLog } from "../../database/backup/sweeping.ts";
+import { type SweepContext, sweepLog } from "../../database/backup/sweeping.ts";
 import { buildContains, findMatchingIds } from "../../database/search.ts";
 import { yieldToEventLoop } from "../../core/time/event-loop.ts";
 import type { Tenant } from "../../database/rows.ts";
@@ -264,9 +264,9 @@ export async function* readAllEntries(
 }
 
 /** Removes audit entries older than `days`. */
-export async function sweepAuditLog(sweeping: Sweeping, days: number): Promise<void> {
+export async function sweepAuditLog(context: SweepContext, days: number): Promise<void> {
   await sweepLog(
-    sweeping,
+    context,
     { name: "audit log", keptMs: days * dayMs },
     "select seq, at from audit_entries where seq > ? order by seq limit ?",
     (from, to) => [

@@ -1,5 +1,5 @@
 /** Reads deleted records, marks them as no longer restorable, and removes them after their retention. */
-import { type Sweeping, sweepRows } from "../../database/backup/sweeping.ts";
+import { type SweepContext, sweepRows } from "../../database/backup/sweeping.ts";
 import type { DeletableNoun } from "../../core/deletable-nouns.ts";
 import { deletedBounds } from "../../core/limits.ts";
 import { computeOffset } from "../../core/paging.ts";
@@ -83,8 +83,8 @@ export const expireDeleted = (organizationId: string, id: string): Prepared => (
 const recordsAtOnce = 200;
 
 /** Removes records after their retention, and the oldest beyond the bounds of an organization. */
-export async function sweepDeletedRecords(sweeping: Sweeping): Promise<void> {
-  const { store, now } = sweeping;
+export async function sweepDeletedRecords(context: SweepContext): Promise<void> {
+  const { store, now } = context;
   const organizations = await store.query<{ id: string; days: number; excess: 0 | 1 }>(
     `select r.organization_id as id, s.keep_deleted_days as days,
        count(*) > ? or sum(r.bytes) > ? as excess
@@ -93,13 +93,13 @@ export async function sweepDeletedRecords(sweeping: Sweeping): Promise<void> {
     [deletedBounds.records.value, deletedBounds.bytes.value],
   );
   for (const { id, days, excess } of organizations) {
-    if (excess) await expireExcess(sweeping, id);
-    await removeUntil(sweeping, id, now - days * dayMs);
+    if (excess) await expireExcess(context, id);
+    await removeUntil(context, id, now - days * dayMs);
   }
 }
 
 /** Marks the oldest records beyond the bounds as no longer restorable. */
-async function expireExcess({ store }: Sweeping, organizationId: string) {
+async function expireExcess({ store }: SweepContext, organizationId: string) {
   await store.atomic([
     {
       text: `update deleted_records set deleted_at = 0 where organization_id = ?1 and id in (
@@ -116,8 +116,8 @@ async function expireExcess({ store }: Sweeping, organizationId: string) {
  * Removes records that were deleted until a time. They are marked first, so that none is restored with a part of its
  * rows.
  */
-async function removeUntil(sweeping: Sweeping, organizationId: string, until: number) {
-  const { store, inPortions, isOver } = sweeping;
+async function removeUntil(context: SweepContext, organizationId: string, until: number) {
+  const { store, inPortions, isOver } = context;
   await inPortions(async (size) => {
     const rows = await store.query<{ id: string }>(
       `select id from deleted_records where organization_id = ? and deleted_at <= ?
@@ -134,7 +134,7 @@ async function removeUntil(sweeping: Sweeping, organizationId: string, until: nu
       },
     ]);
     const rowCondition = "organization_id = ? and record_id in (select value from json_each(?))";
-    await sweepRows(sweeping, "deleted_rows", rowCondition, parameters);
+    await sweepRows(context, "deleted_rows", rowCondition, parameters);
     if (isOver()) return false;
     await store.atomic([
       {

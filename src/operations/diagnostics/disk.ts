@@ -90,9 +90,9 @@ export async function examineDatabaseSize({
   ];
 }
 
-function examineGrowth(free: number, growing: readonly Growing[]): Finding {
-  const days = computeDaysUntilFull(free, growing);
-  const a = `it grows by ${formatBytes(sumBytesPerDay(growing))} a day`;
+function examineGrowth(free: number, growths: readonly Growing[]): Finding {
+  const days = computeDaysUntilFull(free, growths);
+  const a = `it grows by ${formatBytes(sumBytesPerDay(growths))} a day`;
   if (days > 10 * 365)
     return createOkFinding("growth", `${a}, and the disk is enough for ten years`);
   const message = `${a}: the disk is full in ${Math.floor(days)} days`;

@@ -131,13 +131,13 @@ const waitForNothing = async (): Promise<string[]> => {
 function examineNameServers(
   names: readonly string[],
   unknown: readonly string[],
-  answers: boolean,
+  areAnswering: boolean,
 ): Finding {
   const subject = "name servers";
   if (names.length === 0)
     return createSkippedFinding(subject, "nothing that is set up has a name to look up");
   const servers = getServers().join(", ");
-  if (answers) return createOkFinding(subject, `${servers}: they answer`);
+  if (areAnswering) return createOkFinding(subject, `${servers}: they answer`);
   // All names can be in the hosts file.
   if (unknown.length === 0) return createOkFinding(subject, "none responds, and none is needed");
   return problemFinding(

@@ -12,7 +12,7 @@ import type { Log } from "../../core/log.ts";
 import { type Collector, createFamily } from "../../core/metrics.ts";
 import {
   setHousekeepingValue,
-  type Sweeping,
+  type SweepContext,
   createSweeping,
   findHousekeepingValue,
 } from "../../database/backup/sweeping.ts";
@@ -159,27 +159,27 @@ export class Housekeeping implements Collector {
     return believed;
   }
 
-  async #sweepDaily(sweeping: Sweeping) {
+  async #sweepDaily(context: SweepContext) {
     const { retention, readUpTo } = this.#dependencies;
-    await sweepNodes(sweeping);
-    await sweepAlerts(sweeping);
-    await sweepSources(sweeping);
-    await sweepOverrides(sweeping);
-    await sweepEvents(sweeping, { hourDays: retention.hours, readUpTo: await readUpTo() });
-    await sweepAuditLog(sweeping, retention.audit);
-    await sweepApiKeys(sweeping, retention.audit);
-    await sweepResults(sweeping, { heartbeatDays: retention.results, hourDays: retention.hours });
+    await sweepNodes(context);
+    await sweepAlerts(context);
+    await sweepSources(context);
+    await sweepOverrides(context);
+    await sweepEvents(context, { hourDays: retention.hours, readUpTo: await readUpTo() });
+    await sweepAuditLog(context, retention.audit);
+    await sweepApiKeys(context, retention.audit);
+    await sweepResults(context, { heartbeatDays: retention.results, hourDays: retention.hours });
   }
 }
 
-async function sweepShortLived(sweeping: Sweeping) {
-  await sweepSessions(sweeping);
-  await sweepInvitations(sweeping);
-  await sweepResponses(sweeping);
-  await sweepHeldChanges(sweeping);
-  await sweepSubscribers(sweeping);
-  await sweepOrganizations(sweeping);
-  await sweepImports(sweeping);
-  await sweepDeletedRecords(sweeping);
-  await sweepRemovedMonitors(sweeping);
+async function sweepShortLived(context: SweepContext) {
+  await sweepSessions(context);
+  await sweepInvitations(context);
+  await sweepResponses(context);
+  await sweepHeldChanges(context);
+  await sweepSubscribers(context);
+  await sweepOrganizations(context);
+  await sweepImports(context);
+  await sweepDeletedRecords(context);
+  await sweepRemovedMonitors(context);
 }

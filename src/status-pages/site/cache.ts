@@ -32,7 +32,7 @@ export type Rendered = {
 export type Rendering = {
   organizationId: string;
   readAt: number;
-  made: Rendered | null;
+  rendered: Rendered | null;
   isPartial?: boolean;
 };
 
@@ -192,7 +192,7 @@ export class PageCache {
 
   async #fill(key: string, render: Render, retries = 3): Promise<Entry | null> {
     const rendering = await render();
-    const renderedPart = rendering?.made ?? null;
+    const renderedPart = rendering?.rendered ?? null;
     const body = renderedPart && (await collectBody(renderedPart.body));
     // Data read before a `drop` is outdated: it is neither stored nor served.
     if (

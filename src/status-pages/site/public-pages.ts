@@ -77,7 +77,7 @@ export type PublicPagesDependencies = PageSignInDependencies & {
   /** Monotonic clock in milliseconds, for the age of cached pages. */
   monotonic: Clock;
   /** Uncached renders per client network and minute. */
-  makingLimit: NetworkLimit;
+  renderLimit: NetworkLimit;
   /** Pages of past times per client network and minute. */
   pastLimit: NetworkLimit;
   addressOf: (request: Request) => string;
@@ -337,7 +337,7 @@ export class PublicPages {
 
   /** Throws RATE_LIMITED. */
   #consumeRender(request: Request) {
-    consume(this.#dependencies.makingLimit, this.#dependencies.addressOf(request));
+    consume(this.#dependencies.renderLimit, this.#dependencies.addressOf(request));
   }
 
   /** Whether the part can exist. Checked before the page itself is loaded. */
@@ -390,7 +390,7 @@ export class PublicPages {
     return {
       organizationId: page.organizationId,
       readAt,
-      made: page.indexing ? made : made && addHeaders(made, { "X-Robots-Tag": "noindex" }),
+      rendered: page.indexing ? made : made && addHeaders(made, { "X-Robots-Tag": "noindex" }),
       isPartial: page.concealed.length > 0,
     };
   }
@@ -422,7 +422,7 @@ export class PublicPages {
         "X-Content-Type-Options": "nosniff",
       },
     };
-    return { organizationId: head.organizationId, readAt, made: rendered };
+    return { organizationId: head.organizationId, readAt, rendered: rendered };
   }
 }
 
@@ -457,7 +457,7 @@ function translateReading(
 /** Marks a response as one of several languages, so that shared caches store each. */
 function markNegotiated(rendering: Rendering, language: PageLanguage): Rendering {
   const headers = { Vary: "Accept-Encoding, Accept-Language", "Content-Language": language };
-  return { ...rendering, made: rendering.made && addHeaders(rendering.made, headers) };
+  return { ...rendering, rendered: rendering.rendered && addHeaders(rendering.rendered, headers) };
 }
 
 /** Whether anyone gets the same response. */
@@ -475,14 +475,14 @@ function buildCacheKey({ audience }: Admission, head: PageHead, openKey: string)
  */
 const restrict = (rendering: Rendering, head: PageHead, audience: Audience): Rendering => ({
   ...rendering,
-  made: rendering.made && restrictDocument(rendering.made, head, audience),
+  rendered: rendering.rendered && restrictDocument(rendering.rendered, head, audience),
 });
 
-function restrictDocument(made: Rendered, head: PageHead, audience: Audience): Rendered {
-  if (isForAnyone(head, audience)) return made;
-  const { [anyOrigin]: _open, ...headers } = made.headers ?? {};
+function restrictDocument(document: Rendered, head: PageHead, audience: Audience): Rendered {
+  if (isForAnyone(head, audience)) return document;
+  const { [anyOrigin]: _open, ...headers } = document.headers ?? {};
   return addHeaders(
-    { ...made, headers },
+    { ...document, headers },
     { "Cache-Control": "private, no-cache", "X-Robots-Tag": "noindex" },
   );
 }

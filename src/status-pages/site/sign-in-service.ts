@@ -306,7 +306,7 @@ const shortCookie = { maxAgeSeconds: startedMs / 1000, sameSite: "Lax" } as cons
 export async function respondVisitorFailure(
   context: VisitorContext,
   pageId: string,
-  { isAboutAccount, said, isUnreachable, providerName }: ProviderFailure,
+  { isAboutAccount, providerMessage, isUnreachable, providerName }: ProviderFailure,
 ): Promise<Response> {
   const opened = await openStart(context, context.cookies.read(visitCookieOf(pageId)) ?? "");
   const language = getLanguage(
@@ -315,8 +315,8 @@ export async function respondVisitorFailure(
   const name = providerName ?? "";
   const [heading, text] = isAboutAccount
     ? [language.say("accountNotAllowed", { name }), language.say("useOtherAccount")]
-    : said !== null && said !== ""
-      ? [language.say("providerRejected", { name }), said]
+    : providerMessage !== null && providerMessage !== ""
+      ? [language.say("providerRejected", { name }), providerMessage]
       : [language.say("signInFails"), language.say("signInLater")];
   return respondStatement(
     heading,

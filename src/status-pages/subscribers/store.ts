@@ -4,7 +4,7 @@ import { dayMs, formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { createId } from "../../core/ids.ts";
 import { computeOffset } from "../../core/paging.ts";
-import { type Sweeping, sweepRows } from "../../database/backup/sweeping.ts";
+import { type SweepContext, sweepRows } from "../../database/backup/sweeping.ts";
 import { buildIdTable, guardExists } from "../../database/references.ts";
 import {
   combineConditions,
@@ -393,18 +393,18 @@ export async function findLastNotice(
 }
 
 /** Deletes expired sign-ups, sooner on pages with very many, and notices as old as expired deliveries. */
-export async function sweepSubscribers(sweeping: Sweeping): Promise<void> {
-  const { now } = sweeping;
+export async function sweepSubscribers(context: SweepContext): Promise<void> {
+  const { now } = context;
   await sweepRows(
-    sweeping,
+    context,
     "subscribers",
     `${waitingCondition} and asked_at < ? and (organization_id, page_id) in (
       select organization_id, page_id from subscribers where ${waitingCondition}
       group by organization_id, page_id having count(*) > ?)`,
     [now - manyPending.pendingMs, manyPending.size],
   );
-  await sweepRows(sweeping, "subscribers", "confirmed_at is null and asked_at < ?", [
+  await sweepRows(context, "subscribers", "confirmed_at is null and asked_at < ?", [
     now - pendingMs,
   ]);
-  await sweepRows(sweeping, "notices", "at < ?", [formatTimestamp(now - noticeDays * dayMs)]);
+  await sweepRows(context, "notices", "at < ?", [formatTimestamp(now - noticeDays * dayMs)]);
 }

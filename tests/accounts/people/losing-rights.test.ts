@@ -14,18 +14,18 @@ type Member = Awaited<ReturnType<typeof signInMember>>;
 
 /** An owner, and an admin of ours who is a viewer of theirs, each with an open page. */
 async function openSessions() {
-  const made = await createDashboard();
-  await made.live.start();
-  running.push(made.live);
-  const owner = await signInMember(made, "owner");
-  const bea = await signInMember(made, "admin", { name: "Bea" });
-  await addToOrganization(made, made.theirs.id, bea.id, "viewer");
+  const dashboard = await createDashboard();
+  await dashboard.live.start();
+  running.push(dashboard.live);
+  const owner = await signInMember(dashboard, "owner");
+  const bea = await signInMember(dashboard, "admin", { name: "Bea" });
+  await addToOrganization(dashboard, dashboard.theirs.id, bea.id, "viewer");
   const follow = async ({ cookie }: { cookie: string }, id: string) => {
-    const stream = await openStream(made, cookie, { query: `?organization=${id}` });
+    const stream = await openStream(dashboard, cookie, { query: `?organization=${id}` });
     await stream.next();
     return stream;
   };
-  return { ...made, made, owner, bea, follow };
+  return { ...dashboard, made: dashboard, owner, bea, follow };
 }
 
 const ways: [

@@ -15,7 +15,7 @@ import {
 } from "../../support/alert-receiver.ts";
 import type { Json } from "../../support/json.ts";
 import { replyWith } from "../../support/target.ts";
-import { messages, type Said, type Service, services } from "./services.ts";
+import { messages, type RenderedText, type Service, services } from "./services.ts";
 import { textServices } from "./text-services.ts";
 
 /** Sends a message and returns its request. */
@@ -46,7 +46,7 @@ for (const [type, service] of Object.entries(all) as [ChannelType, Service][]) {
   const provider = providers[type] as Provider<ChannelType>;
 
   describe(type, () => {
-    test.each(Object.entries(messages) as [string, Said][])(
+    test.each(Object.entries(messages) as [string, RenderedText][])(
       "%s arrives in the format of the service",
       async (name, text) => {
         const alerts = name === "digest" ? createAlertStorm(2) : createAlert(name as Alert["type"]);

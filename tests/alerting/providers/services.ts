@@ -11,7 +11,7 @@ import {
 import type { Json } from "../../support/json.ts";
 
 /** The parts of a message that every service shows. */
-export type Said = {
+export type RenderedText = {
   title: string;
   tone: "down" | "degraded" | "up" | "info";
   url: string;
@@ -31,7 +31,7 @@ export type Service<T extends ChannelType = ChannelType> = {
   neverEmpty?: true;
   headers?: Record<string, string>;
   /** The expected body of a message; forms are compared as objects. */
-  body: (text: Said) => object;
+  body: (text: RenderedText) => object;
   /** Returns the part of a body that is compared. */
   shown?: (body: Json) => object;
   /** Names and messages with markup and mentions, and the text that the service shows instead. */
@@ -55,7 +55,7 @@ const retryTooMany = (seconds?: number) =>
 export const colors = { down: "#d92d20", degraded: "#f79009", up: "#12a150", info: "#667085" };
 const countCharacters = (text: string) => text.length;
 export const split = (text: string) => text.split("\n");
-export const linesOf = ({ text, facts }: Said) => [
+export const linesOf = ({ text, facts }: RenderedText) => [
   ...text,
   ...facts.map(([label, value]) => `${label}: ${value}`),
 ];
@@ -771,4 +771,4 @@ export const messages = {
     text: ["Alerts of this channel arrive here."],
     facts: [],
   },
-} as const satisfies Record<string, Said>;
+} as const satisfies Record<string, RenderedText>;

@@ -16,7 +16,7 @@ import {
   linesOf,
   buildErrorResponses,
   type Response,
-  type Said,
+  type RenderedText,
   type Service,
   services,
   split,
@@ -39,7 +39,7 @@ const plain = showAsTyped({
 type TextService<T extends ChannelType> = Pick<Service<T>, "settings" | "url"> &
   Partial<Service<T>> & {
     /** The body with this text. */
-    wrap: (text: string, output: Said) => object;
+    wrap: (text: string, output: RenderedText) => object;
     /** The text of a body. */
     textOf: (body: Json) => string;
     most: number;
@@ -525,7 +525,7 @@ const mailgun: Service<"mailgun"> = createMailService({
 });
 
 /** A service that has the title apart from its text. */
-const renderWithoutTitle = ({ title: _title, ...said }: Said) =>
+const renderWithoutTitle = ({ title: _title, ...said }: RenderedText) =>
   [...linesOf({ title: "", ...said }), "", said.url].join("\n");
 
 const pushbullet: Service<"pushbullet"> = createTextService({

@@ -69,18 +69,18 @@ describe("an alert", () => {
   });
 
   test("names each message of a digest, and its delivery once", async () => {
-    const made = await createWorld();
-    await using hook = await made.inbox();
+    const world = await createWorld();
+    await using hook = await world.inbox();
     const steps = [{ afterMinutes: 0, targets: [{ type: "channel", id: hook.id }] }];
-    await made.api("POST", "/api/v1/escalation-policies", {
+    await world.api("POST", "/api/v1/escalation-policies", {
       body: { name: "All", default: true, steps },
     });
-    await made.job.change({ alertChannelIds: [hook.id] });
-    await made.job.changeState("down");
-    for (let i = 0; i < 3; i++) await made.later(2);
-    await made.later();
+    await world.job.change({ alertChannelIds: [hook.id] });
+    await world.job.changeState("down");
+    for (let i = 0; i < 3; i++) await world.later(2);
+    await world.later();
     expect(hook.received().map(({ type }) => type)).toEqual(["digest"]);
-    const { timeline } = await made.readAlert(hook.alerts()[0]?.data.alertId);
+    const { timeline } = await world.readAlert(hook.alerts()[0]?.data.alertId);
     expect(timeline.map(({ type }: Json) => type).toSorted()).toEqual([
       "delivered",
       "escalated",

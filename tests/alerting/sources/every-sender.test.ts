@@ -48,8 +48,8 @@ const all: readonly (readonly [string, Sender])[] = [
 
 type Pager = Awaited<ReturnType<typeof createPager>>;
 
-const count = ({ database }: Pager, what: string, id: string) =>
-  database.query<{ found: number | null }, string[]>(`select ${what}`).get(id)?.found ?? 0;
+const count = ({ database }: Pager, tableName: string, id: string) =>
+  database.query<{ found: number | null }, string[]>(`select ${tableName}`).get(id)?.found ?? 0;
 
 /** Creates what a sender reports to. Returns its token, and the number of its stored reports. */
 async function createReceiver(world: Pager, { receiver, fields }: Sender, channelId: string) {

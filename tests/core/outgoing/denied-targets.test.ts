@@ -11,7 +11,7 @@ import { startTarget } from "../../support/target.ts";
 import { signInMember } from "../../support/people.ts";
 
 type TestSetUp = Awaited<ReturnType<typeof createDashboard>>;
-type Way = { what: string; field: string; body: (host: string, port: number) => object };
+type Way = { description: string; field: string; body: (host: string, port: number) => object };
 
 /** Fields with an address to connect to, and how a test sets one. */
 const fieldBuilders: Record<string, (host: string, port: number, sample: string) => unknown> = {
@@ -33,7 +33,7 @@ const fieldBuilders: Record<string, (host: string, port: number, sample: string)
 const notPlaces = new Set(["dns.host", "browser.steps"]);
 
 /** Position of the address in a field that contains more than an address. */
-const within: Record<string, string> = {
+const wrappers: Record<string, string> = {
   oauth2: "oauth2.tokenUrl",
   steps: "steps[0].url",
 };
@@ -44,8 +44,8 @@ function waysOf(kinds: object, samples: Record<string, object>): Way[] {
     Object.keys(fields)
       .filter((field) => field in fieldBuilders && !notPlaces.has(`${type}.${field}`))
       .map((field) => ({
-        what: `${type}, ${field}`,
-        field: within[field] ?? field,
+        description: `${type}, ${field}`,
+        field: wrappers[field] ?? field,
         body: (host: string, port: number) => ({
           type,
           name: "Sink",
@@ -95,7 +95,7 @@ test("each address field of a monitor is covered here", () => {
         name,
       ),
     );
-    const tried = monitorWays.filter(({ what }) => what.startsWith(`${type}, `));
+    const tried = monitorWays.filter(({ description }) => description.startsWith(`${type}, `));
     expect(tried.map(({ field }) => field)).toEqual(expect.arrayContaining(addresses));
   }
 });
@@ -116,20 +116,26 @@ const sharedIssue = `must not be connected to: this address ${shared} (see --all
 describe("while two organizations share the machine, a loopback address is rejected in", () => {
   const findOutcome = (path: string) => [422, { path, message: sharedIssue }];
 
-  test.each(monitorWays.map((way) => [way.what, way] as const))("a monitor: %s", async (_, way) => {
-    const dashboard = await createDashboard({ isShared: () => true });
-    expect(
-      await readRejection(dashboard, "/api/v1/monitors", "POST", way.body("127.0.0.1", 80)),
-    ).toEqual(findOutcome(way.field));
-  });
+  test.each(monitorWays.map((way) => [way.description, way] as const))(
+    "a monitor: %s",
+    async (_, way) => {
+      const dashboard = await createDashboard({ isShared: () => true });
+      expect(
+        await readRejection(dashboard, "/api/v1/monitors", "POST", way.body("127.0.0.1", 80)),
+      ).toEqual(findOutcome(way.field));
+    },
+  );
 
-  test.each(channelWays.map((way) => [way.what, way] as const))("a channel: %s", async (_, way) => {
-    const dashboard = await createDashboard({ isShared: () => true });
-    const body = way.body("127.0.0.1", 80);
-    expect(await readRejection(dashboard, "/api/v1/alert-channels", "POST", body)).toEqual(
-      findOutcome(way.field),
-    );
-  });
+  test.each(channelWays.map((way) => [way.description, way] as const))(
+    "a channel: %s",
+    async (_, way) => {
+      const dashboard = await createDashboard({ isShared: () => true });
+      const body = way.body("127.0.0.1", 80);
+      expect(await readRejection(dashboard, "/api/v1/alert-channels", "POST", body)).toEqual(
+        findOutcome(way.field),
+      );
+    },
+  );
 
   test("the mail server, a subscriber's webhook and a test send", async () => {
     const dashboard = await createDashboard({ isShared: () => true });
@@ -175,7 +181,7 @@ describe("a name that resolves to loopback is rejected at each connection, and n
   test.each(
     [...monitorWays, ...channelWays]
       .filter((way) => takesName(way) && isFirst(way))
-      .map((way) => [way.what, way] as const),
+      .map((way) => [way.description, way] as const),
   )("%s", async (_, way) => {
     await using sink = await startTarget();
     const dashboard = await createDashboard({ isShared: () => true });
@@ -190,7 +196,7 @@ describe("a name that resolves to loopback is rejected at each connection, and n
 describe("a target in --deny-target is rejected", () => {
   const denied = "is denied by --deny-target";
 
-  test.each([...monitorWays, ...channelWays].map((way) => [way.what, way] as const))(
+  test.each([...monitorWays, ...channelWays].map((way) => [way.description, way] as const))(
     "when it is saved: %s",
     async (_, way) => {
       const dashboard = await createDashboard({ denyTarget: ["10.0.5.0/24", "*.internal.lan"] });
@@ -214,7 +220,7 @@ describe("a target in --deny-target is rejected", () => {
       .filter((way) => takesName(way) && isFirst(way))
       // Without a network, a failing proxy counts as a problem of this machine.
       .filter((way) => way.field !== "proxyUrl" || hasNetwork())
-      .map((way) => [way.what, way] as const),
+      .map((way) => [way.description, way] as const),
   )("when a name resolves to it: %s", async (_, way) => {
     await using sink = await startTarget();
     const dashboard = await createDashboard({ denyTarget: ["127.0.0.0/8", "::1"] });

@@ -59,7 +59,7 @@ function createCountedMemory() {
   return { memory, kept };
 }
 
-async function issueOf(wanted: object, answer: HttpResponse, memory: Memory = uncounted) {
+async function issueOf(wanted: object, response: HttpResponse, memory: Memory = uncounted) {
   const usual = NewMonitor.parse({ type: "http", name: "Target", url: "http://intranet.lan" });
   const settings = { ...usual, ...wanted } as unknown as MonitorSettings<"http">;
   const collectSecrets = () => secretsOf(settings);
@@ -67,7 +67,7 @@ async function issueOf(wanted: object, answer: HttpResponse, memory: Memory = un
   const context = { ...createCheckContext(), memory };
   const limits = { allowance: { left: Infinity }, patienceMs: defaultPatienceMs };
   const body = await readBody(
-    answer,
+    response,
     { conditions, secrets: collectSecrets, isSaved: false },
     context,
     limits,
@@ -229,7 +229,7 @@ describe("the memory of all responses", () => {
             expect(error).toBeInstanceOf(LocalFailure);
             expect(before + bytes).toBeGreaterThan(share);
           }
-          const all = [...kept.values()].reduce((sum, its) => sum + its, 0);
+          const all = [...kept.values()].reduce((sum, reserved) => sum + reserved, 0);
           expect(budget.kept()).toBe(all);
           expect(all).toBeLessThanOrEqual(limits.reserved + limits.shared);
         }

@@ -24,19 +24,19 @@ const endOf = ({ at, period }: Beat) => Date.parse(at) + period * 1_000;
 
 describe("a result ends the period of the previous one:", () => {
   test("a recovered target counts as down until the recovery", async () => {
-    const made = await createWatch();
-    await using shop = await made.createSite({ interval: 3_600 });
+    const watch = await createWatch();
+    await using shop = await watch.createSite({ interval: 3_600 });
     shop.failNow();
-    await made.engine.runOnce();
-    await made.pass(4_000);
-    const before = await secondsOf(made, shop.id);
-    await made.pass(300);
+    await watch.engine.runOnce();
+    await watch.pass(4_000);
+    const before = await secondsOf(watch, shop.id);
+    await watch.pass(300);
     shop.recoverNow();
-    await made.api("POST", `/api/v1/monitors/${shop.id}/check`);
-    const { down, beats } = await secondsOf(made, shop.id);
+    await watch.api("POST", `/api/v1/monitors/${shop.id}/check`);
+    const { down, beats } = await secondsOf(watch, shop.id);
     const [last] = before.beats.slice(-1);
     expect(last?.period).toBe(3_600);
-    const tookSeconds = Math.round((made.time.now - Date.parse(last?.at ?? "")) / 1_000);
+    const tookSeconds = Math.round((watch.time.now - Date.parse(last?.at ?? "")) / 1_000);
     expect(down).toBe(before.down - 3_600 + tookSeconds);
     // The next scheduled check keeps its time.
     expect(endOf(beats.at(-1)!) - endOf(last!)).toBeWithin(-1_000, 1_001);
@@ -44,43 +44,43 @@ describe("a result ends the period of the previous one:", () => {
 
   test("also after a change and after a restart", async () => {
     for (const how of ["change", "restart"]) {
-      const made = await createWatch();
-      await using shop = await made.createSite({ interval: 600 });
+      const watch = await createWatch();
+      await using shop = await watch.createSite({ interval: 600 });
       shop.failNow();
-      await made.pass(900);
+      await watch.pass(900);
       shop.recoverNow();
-      const [last] = (await made.readBeats(shop.id)).slice(-1);
-      const before = await secondsOf(made, shop.id);
+      const [last] = (await watch.readBeats(shop.id)).slice(-1);
+      const before = await secondsOf(watch, shop.id);
       expect(last).toMatchObject({ status: "down", period: 600 });
       if (how === "change") {
-        await made.changeMonitor(shop.id, { timeout: 9 });
-        await made.engine.runOnce();
+        await watch.changeMonitor(shop.id, { timeout: 9 });
+        await watch.engine.runOnce();
       } else {
-        const { appliance, ours } = made;
+        const { appliance, ours } = watch;
         const restarted = new CheckEngine({ ...appliance, monotonic: appliance.clock });
         await restarted.runOnce();
         await restarted.checkNow({ organizationId: ours.id, callerId: "key" }, shop.id);
       }
-      const { down } = await secondsOf(made, shop.id);
-      const tookSeconds = Math.round((made.time.now - Date.parse(last?.at ?? "")) / 1_000);
+      const { down } = await secondsOf(watch, shop.id);
+      const tookSeconds = Math.round((watch.time.now - Date.parse(last?.at ?? "")) / 1_000);
       expect([how, down]).toEqual([how, before.down - 600 + tookSeconds]);
     }
   });
 
   test("a job counts as silent until its report, which covers no time before it", async () => {
-    const made = await createWatch();
-    const { id, report } = await made.createJob({ interval: 3_600, grace: 0 });
-    await made.engine.runOnce();
+    const watch = await createWatch();
+    const { id, report } = await watch.createJob({ interval: 3_600, grace: 0 });
+    await watch.engine.runOnce();
     await report();
-    await made.pass(3_600);
-    expect(await made.readStatus(id)).toBe("down");
-    await made.pass(40);
+    await watch.pass(3_600);
+    expect(await watch.readStatus(id)).toBe("down");
+    await watch.pass(40);
     await report();
-    expect(await secondsOf(made, id)).toMatchObject({ up: 2, down: 40 });
+    expect(await secondsOf(watch, id)).toMatchObject({ up: 2, down: 40 });
     // Reports cover the time before them, so the next one does not shorten this period.
-    await made.pass(20);
+    await watch.pass(20);
     await report();
-    expect(await secondsOf(made, id)).toMatchObject({ up: 22, down: 40 });
+    expect(await secondsOf(watch, id)).toMatchObject({ up: 22, down: 40 });
   });
 
   test("no second counts twice for any times of checks", async () => {
@@ -91,15 +91,15 @@ describe("a result ends the period of the previous one:", () => {
     });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
-        const made = await createWatch();
-        await using shop = await made.createSite({ interval: 40, retryInterval: 10, retries: 1 });
+        const watch = await createWatch();
+        await using shop = await watch.createSite({ interval: 40, retryInterval: 10, retries: 1 });
         for (const { seconds, fails, asks } of steps) {
-          await made.pass(seconds);
+          await watch.pass(seconds);
           if (fails) shop.failNow();
           else shop.recoverNow();
-          if (asks) await made.api("POST", `/api/v1/monitors/${shop.id}/check`);
+          if (asks) await watch.api("POST", `/api/v1/monitors/${shop.id}/check`);
         }
-        const { beats } = await secondsOf(made, shop.id);
+        const { beats } = await secondsOf(watch, shop.id);
         for (const [index, beat] of beats.slice(1).entries()) {
           const overlapMs = endOf(beats[index]!) - Date.parse(beat.at);
           // Periods are whole seconds, at least one.

@@ -43,8 +43,8 @@ describe("two nodes that share the checks", () => {
 
   /** Slots of its interval in which a monitor has results. */
   const slotsOf = (rows: readonly Row[]) =>
-    [...Map.groupBy(rows, ({ id }) => id).values()].map((its) =>
-      its.map(({ key, at }) =>
+    [...Map.groupBy(rows, ({ id }) => id).values()].map((results) =>
+      results.map(({ key, at }) =>
         Math.floor((at - computePhase(key, interval * 1_000)) / (interval * 1_000)),
       ),
     );
@@ -72,8 +72,8 @@ describe("two nodes that share the checks", () => {
     for (const slots of slotsOf(alone.filter(({ at }) => at > began))) {
       expect(slots).toEqual(slots.map((_, i) => slots[0]! + i));
     }
-    const gaps = [...Map.groupBy(alone, ({ id }) => id).values()].flatMap((its) =>
-      its.slice(1).map(({ at }, i) => at - its[i]!.at),
+    const gaps = [...Map.groupBy(alone, ({ id }) => id).values()].flatMap((results) =>
+      results.slice(1).map(({ at }, i) => at - results[i]!.at),
     );
     expect(Math.max(...gaps)).toBeLessThanOrEqual((interval + 15 + 15) * 1_000);
 

@@ -29,13 +29,13 @@ const organizations = "/dashboard/organizations";
 
 describe("creating an organization", () => {
   test("is for administrators, who become its owners", async () => {
-    const made = await createDashboard();
-    const owner = await signInMember(made, "owner");
+    const dashboard = await createDashboard();
+    const owner = await signInMember(dashboard, "owner");
     const body = { name: "Side job", timeZone: "Europe/Berlin" };
-    const before = dumpTables(made);
+    const before = dumpTables(dashboard);
     expect((await owner.page("POST", organizations, { body })).status).toBe(403);
-    expect(dumpTables(made)).toBe(before);
-    const { page } = await signInMember(made, "viewer", { administrator: true });
+    expect(dumpTables(dashboard)).toBe(before);
+    const { page } = await signInMember(dashboard, "viewer", { administrator: true });
     const founded = await page("POST", organizations, { body });
     const { id } = founded.json.data;
     expect([founded.status, founded.json.data]).toEqual([
@@ -52,7 +52,7 @@ describe("creating an organization", () => {
     const headers = { "X-Organization": id };
     const incident = { body: { title: "Slow" }, headers };
     expect((await page("POST", "/dashboard/api/v1/incidents", incident)).status).toBe(201);
-    expect((await made.api("GET", "/api/v1/incidents")).json.meta.total).toBe(0);
+    expect((await dashboard.api("GET", "/api/v1/incidents")).json.meta.total).toBe(0);
     const log = await page("GET", "/dashboard/audit-log", { headers });
     expect(log.json.data.at(-1)).toMatchObject({
       action: "organization.created",
@@ -62,9 +62,9 @@ describe("creating an organization", () => {
   });
 
   test("fails for a person who loses the administrator flag at that moment", async () => {
-    const made = await createDashboard();
-    const one = await signInMember(made, "viewer", { administrator: true });
-    const other = await signInMember(made, "viewer", { administrator: true });
+    const dashboard = await createDashboard();
+    const one = await signInMember(dashboard, "viewer", { administrator: true });
+    const other = await signInMember(dashboard, "viewer", { administrator: true });
     const [founded, taken] = await Promise.all([
       one.page("POST", organizations, { body: { name: "Side job" } }),
       other.page("DELETE", `/dashboard/administrators/${one.id}`),
@@ -78,21 +78,21 @@ describe("creating an organization", () => {
 
 /** Our organization with a row in every table, and an administrator of theirs. */
 async function createFull() {
-  const made = await createDashboard();
-  const { api, ours, theirs, time, engine, alerts } = made;
+  const dashboard = await createDashboard();
+  const { api, ours, theirs, time, engine, alerts } = dashboard;
   const ada = await signInVisitor(
-    made,
-    (await createPerson(made, theirs.id, "viewer", { administrator: true })).id,
+    dashboard,
+    (await createPerson(dashboard, theirs.id, "viewer", { administrator: true })).id,
   );
   const provider = { name: "SSO", issuer: "https://sso.lan", clientId: "signalbox" };
   const offered = await ada.page("POST", "/dashboard/identity-providers", {
     body: { ...provider, organizations: [{ organizationId: ours.id }] },
   });
   expect([offered.status, offered.text]).toEqual([201, offered.text]);
-  const hook = await made.channel({ type: "webhook", url: "http://127.0.0.1:9/hook" });
-  const dependsOn = [(await made.monitor({ name: "Router" })).id];
-  const group = await made.group({ alertChannelIds: [hook.id], dependsOn });
-  const monitor = await made.monitor({
+  const hook = await dashboard.channel({ type: "webhook", url: "http://127.0.0.1:9/hook" });
+  const dependsOn = [(await dashboard.monitor({ name: "Router" })).id];
+  const group = await dashboard.group({ alertChannelIds: [hook.id], dependsOn });
+  const monitor = await dashboard.monitor({
     type: "push",
     groupId: group.id,
     dependsOn,
@@ -106,11 +106,11 @@ async function createFull() {
       title: "Firmware",
       startsAt: "2026-11-20T10:00:00.000Z",
       endsAt: "2026-11-20T12:00:00.000Z",
-      monitorIds: [(await made.monitor()).id],
-      groupIds: [(await made.group({ name: "Empty" })).id],
+      monitorIds: [(await dashboard.monitor()).id],
+      groupIds: [(await dashboard.group({ name: "Empty" })).id],
     },
   });
-  await api("DELETE", `/api/v1/monitors/${(await made.monitor({ name: "Old" })).id}`);
+  await api("DELETE", `/api/v1/monitors/${(await dashboard.monitor({ name: "Old" })).id}`);
   const [page] = (await api("GET", "/api/v1/status-pages")).json.data;
   const put = await api("PATCH", `/api/v1/status-pages/${page.id}`, {
     body: {
@@ -142,9 +142,9 @@ async function createFull() {
   const held = await api("POST", "/api/v1/incidents?hold=60", { body: { title: "Held" } });
   expect(held.status).toBe(202);
   await api("POST", "/api/v1/incident-templates", { body: { name: "Slow", message: "We look." } });
-  const owner = await signInMember(made, "owner", { name: "Olga" });
-  const both = await signInMember(made, "admin", { name: "Bea" });
-  await addToOrganization(made, theirs.id, both.id, "viewer");
+  const owner = await signInMember(dashboard, "owner", { name: "Olga" });
+  const both = await signInMember(dashboard, "admin", { name: "Bea" });
+  await addToOrganization(dashboard, theirs.id, both.id, "viewer");
   const layers = [{ personIds: [both.id], start: "2026-11-20T09:00" }];
   const platform = await api("POST", "/api/v1/schedules", { body: { name: "Platform", layers } });
   const targets = [{ type: "schedule", id: platform.json.data.id }];
@@ -158,8 +158,8 @@ async function createFull() {
       endsAt: "2026-12-02T00:00:00Z",
     },
   });
-  made.database.run("insert into schedule_notices values (?, ?, ?, 0)", [
-    made.ours.id,
+  dashboard.database.run("insert into schedule_notices values (?, ?, ?, 0)", [
+    dashboard.ours.id,
     platform.json.data.id,
     both.id,
   ]);
@@ -167,60 +167,60 @@ async function createFull() {
     body: { name: "Prometheus", type: "alertmanager", alertChannelIds: [hook.id] },
   });
   const firing = { alerts: [{ status: "firing", fingerprint: "a", labels: {} }] };
-  await made.stranger("POST", new URL(source.json.data.address).pathname, { body: firing });
+  await dashboard.stranger("POST", new URL(source.json.data.address).pathname, { body: firing });
   await owner.page("POST", "/dashboard/invitations", {
     body: { email: "cleo@team.example", role: "viewer" },
   });
   const path = new URL(monitor.pushUrl).pathname;
   await engine.runOnce();
-  await made.maintenance.runOnce();
-  await made.maintenance.runOnce();
-  await made.stranger("POST", `${path}?status=up`);
+  await dashboard.maintenance.runOnce();
+  await dashboard.maintenance.runOnce();
+  await dashboard.stranger("POST", `${path}?status=up`);
   time.now += 1_000;
-  await made.stranger("POST", `${path}?status=down`);
+  await dashboard.stranger("POST", `${path}?status=down`);
   await alerts.runOnce();
   time.now += 10_000;
   await alerts.runOnce();
-  made.database.run(
+  dashboard.database.run(
     `insert into imports values ('${ours.id}', 'i', 'there', 'done', null, 1, 0, 0, 'Ada', '')`,
   );
-  made.database.run(
+  dashboard.database.run(
     `insert into external_records values ('${ours.id}', 'there', 'group', '1', 'r', 'i', 0, '{}')`,
   );
-  made.database.run(
+  dashboard.database.run(
     `insert into alert_receipts select organization_id, id, 'r', 0, 0 from deliveries
      where organization_id = '${ours.id}' limit 1`,
   );
-  made.database.run(`insert into screenshots values ('${ours.id}', '${monitor.id}', 1, '')`);
-  const [record] = await made.store.db
+  dashboard.database.run(`insert into screenshots values ('${ours.id}', '${monitor.id}', 1, '')`);
+  const [record] = await dashboard.store.db
     .select()
     .from(alertRecords)
     .where(eq(alertRecords.organizationId, ours.id));
   const ofRecord = { organizationId: ours.id, recordId: record?.id ?? "" };
-  await made.store.atomic([
-    made.store.db.insert(alertTimeline).values({ ...ofRecord, at: "", type: "noted" }),
-    made.store.db
+  await dashboard.store.atomic([
+    dashboard.store.db.insert(alertTimeline).values({ ...ofRecord, at: "", type: "noted" }),
+    dashboard.store.db
       .insert(alertAcknowledgments)
       .values({ ...ofRecord, actorType: "person", actorId: "1", actorName: "Ada", at: "" }),
-    made.store.db
+    dashboard.store.db
       .insert(alertNotifications)
       .values({ ...ofRecord, channelId: hook.id, step: 0, round: 0, dueAt: 2 ** 50 }),
   ]);
   const notice = { pageId: page.id, type: "incident.opened", at: "2026-11-20T10:00:00.000Z" };
-  const [told] = await made.store.db
+  const [told] = await dashboard.store.db
     .select()
     .from(alertTable)
     .where(eq(alertTable.organizationId, ours.id));
   const opened = { channelId: hook.id, subjectId: monitor.id, problem: "down", key: "1" };
   const about = { stage: "", severity: "error", message: "It is full.", until: null } as const;
   const problem = { name: "disk", ...about } as const;
-  const { db } = made.store;
-  await made.store.atomic([
+  const { db } = dashboard.store;
+  await dashboard.store.atomic([
     db.insert(notices).values({ organizationId: ours.id, id: unknownId, ...notice, data: "{}" }),
     db.insert(openCases).values({ organizationId: ours.id, ...opened, alertId: told?.id ?? "" }),
     ...recordProblem([ours.id], problem, time.now),
   ]);
-  return { ...made, ada, owner, both, path, oursId: ours.id };
+  return { ...dashboard, ada, owner, both, path, oursId: ours.id };
 }
 
 const tablesOf = ({ database }: TestAppliance) =>
@@ -251,10 +251,10 @@ test("deleting an organization sweeps every table that refers to organizations",
 
 describe("deleting", () => {
   test("is for administrators, and removes all of the organization's rows and no others", async () => {
-    const made = await createFull();
-    const { ada, owner, theirs, oursId, time, store, database } = made;
-    const tables = tablesOf(made);
-    expect(tables.filter((table) => countRows(made, table, oursId) === 0)).toEqual([]);
+    const world = await createFull();
+    const { ada, owner, theirs, oursId, time, store, database } = world;
+    const tables = tablesOf(world);
+    expect(tables.filter((table) => countRows(world, table, oursId) === 0)).toEqual([]);
     const readTheirRows = () =>
       JSON.stringify(
         tables
@@ -275,7 +275,7 @@ describe("deleting", () => {
     await sweepRemovedMonitors(createSweeping(store, time.now));
     await sweepResults(createSweeping(store, time.now), { heartbeatDays: 90, hourDays: 365 });
     // The publisher removes the files first, which needs the place and its key.
-    expect(tables.filter((table) => countRows(made, table, oursId) > 0)).toEqual([
+    expect(tables.filter((table) => countRows(world, table, oursId) > 0)).toEqual([
       "published_places",
     ]);
     const rest = [
@@ -300,14 +300,14 @@ describe("deleting", () => {
   });
 
   test("ends it at once for everyone: people, keys, pages, push addresses; its slug is free", async () => {
-    const made = await createFull();
-    const { ada, owner, both, api, path, ours, theirs, time } = made;
+    const world = await createFull();
+    const { ada, owner, both, api, path, ours, theirs, time } = world;
     await ada.page("DELETE", `${organizations}/${ours.id}`);
     time.now += 500;
     expect((await api("GET", "/api/v1/monitors")).status).toBe(401);
-    expect((await made.stranger("POST", `${path}?status=up`)).status).toBe(404);
+    expect((await world.stranger("POST", `${path}?status=up`)).status).toBe(404);
     expect((await owner.page("GET", "/dashboard/session")).json.data.state).toBe("signed-out");
-    expect((await createBrowser(made).signIn(owner.email)).status).toBe(401);
+    expect((await createBrowser(world).signIn(owner.email)).status).toBe(401);
     const { data } = (await both.page("GET", "/dashboard/session")).json;
     expect(data.organizations.map((one: { id: string }) => one.id)).toEqual([theirs.id]);
     const headers = { "X-Organization": ours.id };
@@ -318,8 +318,8 @@ describe("deleting", () => {
   });
 
   test("prevents writes of keys and people that were authenticated a moment before", async () => {
-    const made = await createFull();
-    const { ada, api, owner, ours, database } = made;
+    const world = await createFull();
+    const { ada, api, owner, ours, database } = world;
     await api("GET", "/api/v1/monitors");
     const body = { type: "ping", name: "Late", host: "192.168.1.1" };
     const [deleted, ...late] = await Promise.all([
@@ -336,8 +336,8 @@ describe("deleting", () => {
   });
 
   test("stops its checks and alerts", async () => {
-    const made = await createFull();
-    const { ada, engine, maintenance, alerts, ours, time, database } = made;
+    const world = await createFull();
+    const { ada, engine, maintenance, alerts, ours, time, database } = world;
     await ada.page("DELETE", `${organizations}/${ours.id}`);
     await engine.runOnce();
     await maintenance.runOnce();
@@ -345,25 +345,25 @@ describe("deleting", () => {
     // A waiting delivery finds no receiver when it is due.
     time.now += 3_600_000;
     await alerts.runOnce();
-    const before = dumpTables(made);
+    const before = dumpTables(world);
     for (let i = 0; i < 5; i++) {
       time.now += 3_600_000;
       await engine.runOnce();
       await maintenance.runOnce();
       await alerts.runOnce();
     }
-    expect(dumpTables(made)).toBe(before);
+    expect(dumpTables(world)).toBe(before);
     const waiting = "SELECT count(*) FROM deliveries WHERE due_at IS NOT NULL";
     expect(database.query(waiting).values()).toEqual([[0]]);
-    expect(made.logged.filter((line) => line.includes("failed"))).toEqual([]);
+    expect(world.logged.filter((line) => line.includes("failed"))).toEqual([]);
   });
 
   test("closes the open pages that show it, and no others", async () => {
-    const made = await createFull();
-    const { ada, both, ours, theirs, live } = made;
+    const world = await createFull();
+    const { ada, both, ours, theirs, live } = world;
     await live.start();
-    const own = await openStream(made, both.cookie, { query: `?organization=${ours.id}` });
-    const other = await openStream(made, both.cookie, { query: `?organization=${theirs.id}` });
+    const own = await openStream(world, both.cookie, { query: `?organization=${ours.id}` });
+    const other = await openStream(world, both.cookie, { query: `?organization=${theirs.id}` });
     await own.next();
     await other.next();
     expect((await ada.page("DELETE", `${organizations}/${ours.id}`)).status).toBe(200);
@@ -374,19 +374,19 @@ describe("deleting", () => {
   });
 
   test("is rejected if an administrator would be left without an organization", async () => {
-    const made = await createDashboard();
-    const { page } = await signInMember(made, "owner", { administrator: true });
-    const before = dumpTables(made);
-    const { status, json } = await page("DELETE", `${organizations}/${made.ours.id}`);
+    const dashboard = await createDashboard();
+    const { page } = await signInMember(dashboard, "owner", { administrator: true });
+    const before = dumpTables(dashboard);
+    const { status, json } = await page("DELETE", `${organizations}/${dashboard.ours.id}`);
     expect([status, json.error.code]).toEqual([409, "CONFLICT"]);
-    expect(dumpTables(made)).toBe(before);
+    expect(dumpTables(dashboard)).toBe(before);
     // An organization without members can be deleted by an administrator of another one.
-    expect((await page("DELETE", `${organizations}/${made.theirs.id}`)).status).toBe(200);
+    expect((await page("DELETE", `${organizations}/${dashboard.theirs.id}`)).status).toBe(200);
   });
 
   test("by two requests at once happens once", async () => {
-    const made = await createFull();
-    const remove = () => made.ada.page("DELETE", `${organizations}/${made.ours.id}`);
+    const world = await createFull();
+    const remove = () => world.ada.page("DELETE", `${organizations}/${world.ours.id}`);
     expect(sortStatuses(await Promise.all([remove(), remove()]))).toEqual([200, 404]);
   });
 });

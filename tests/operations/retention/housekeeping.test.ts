@@ -4,7 +4,7 @@ import { clusterTables } from "../../../src/database/backup/content.ts";
 import { getTableColumns, getTableName, is } from "drizzle-orm";
 import { type SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { logFormats } from "../../../src/core/log.ts";
-import { configured, growing } from "../../docs/growth.ts";
+import { configured, growingTables } from "../../docs/growth.ts";
 import { dayMs, hourMs, formatTimestamp } from "../../../src/core/time/clock.ts";
 import * as accounts from "../../../src/database/tables/accounts.ts";
 import * as alertSources from "../../../src/database/tables/alert-sources.ts";
@@ -101,8 +101,8 @@ const childTables = [
   "delivery_attempts",
 ];
 
-const tablesByDays = growing.flatMap(({ what, tables, kept: days }) =>
-  typeof days === "number" ? tables.map((name) => ({ what, name, days })) : [],
+const tablesByDays = growingTables.flatMap(({ content, tables, kept: days }) =>
+  typeof days === "number" ? tables.map((name) => ({ content, name, days })) : [],
 );
 
 describe("tables that grow", () => {
@@ -113,17 +113,17 @@ describe("tables that grow", () => {
       .all()
       .map(({ name }) => name)
       .filter((name) => !name.startsWith("sqlite_") && !clusterTables.includes(name));
-    const listed = [...configured, ...growing].flatMap(({ tables }) => tables);
+    const listed = [...configured, ...growingTables].flatMap(({ tables }) => tables);
     expect([...new Set(listed)].toSorted()).toEqual(names.toSorted());
     expect(Object.keys(dated).concat(childTables).toSorted()).toEqual(
       [...new Set(tablesByDays.map(({ name }) => name))].toSorted(),
     );
   });
 
-  for (const { what, name, days } of tablesByDays.filter(
-    ({ what, name }) => name in dated && what !== "State changes of monitors",
+  for (const { content, name, days } of tablesByDays.filter(
+    ({ content, name }) => name in dated && content !== "State changes of monitors",
   ))
-    test(`${what}: rows of ${name} are retained for ${days} days`, async () => {
+    test(`${content}: rows of ${name} are retained for ${days} days`, async () => {
       const { put, count, run, time } = await clean();
       const table = all.find((one) => getTableName(one) === name) as SQLiteTable;
       const [column, valueOf, more = {}] = dated[name] ?? [];

@@ -52,8 +52,8 @@ const frequencies = {
 } as const;
 type Frequency = keyof typeof frequencies;
 
-/** A line of the form. `who` is an address, or the label of a person. */
-type Recipient = { who: string; language: string; frequency: Frequency };
+/** A line of the form. `address` is an address, or the label of a person. */
+type Recipient = { address: string; language: string; frequency: Frequency };
 
 const labelOf = ({ name, email }: Person) => `${name} <${email}>`;
 
@@ -63,22 +63,22 @@ function listRecipients(mails: readonly ReportMail[], people: readonly Person[])
   for (const { interval, to } of mails)
     for (const { email, personId, language } of to) {
       const person = people.find(({ id }) => id === personId);
-      const who = email ?? (person && labelOf(person));
-      if (who === undefined) continue;
-      const key = `${who} ${language}`;
+      const address = email ?? (person && labelOf(person));
+      if (address === undefined) continue;
+      const key = `${address} ${language}`;
       const frequency = found.has(key) ? "both" : interval;
-      found.set(key, { who, language: language ?? "", frequency });
+      found.set(key, { address, language: language ?? "", frequency });
     }
   return [...found.values()];
 }
 
 function toReportRecipient(
-  { who, language }: Recipient,
+  { address, language }: Recipient,
   people: readonly Person[],
 ): ReportMail["to"][number] {
-  const person = people.find((one) => labelOf(one) === who.trim());
+  const person = people.find((one) => labelOf(one) === address.trim());
   return {
-    email: person === undefined ? who.trim() : null,
+    email: person === undefined ? address.trim() : null,
     personId: person?.id ?? null,
     language: language === "" ? null : (language as PageLanguage),
   };
@@ -91,7 +91,7 @@ function listOwnMails({ reportMails }: Settings, subject: Subject): ReportMail[]
   );
 }
 
-const nobody: Recipient = { who: "", language: "", frequency: "monthly" };
+const nobody: Recipient = { address: "", language: "", frequency: "monthly" };
 
 function useReportForm({ settings, people, subject, onTheirs, onSaved, onClose }: FieldsProps) {
   const { groupId = null, statusPageId = null } = subject;
@@ -107,7 +107,7 @@ function useReportForm({ settings, people, subject, onTheirs, onSaved, onClose }
     async (values, force, idempotencyKey) => {
       const { maintenance } = values;
       const slaTarget = values.target.trim() === "" ? null : parsePercent(values.target);
-      const chosen = values.recipients.filter(({ who }) => who.trim() !== "");
+      const chosen = values.recipients.filter(({ address }) => address.trim() !== "");
       const mails = intervals.flatMap((interval) => {
         const to = chosen
           .filter(({ frequency }) =>
@@ -223,7 +223,7 @@ const frequencyChoices = Object.entries(frequencies).map(([value, { label }]) =>
 
 function RecipientFields({
   number,
-  recipient: { who, language, frequency },
+  recipient: { address, language, frequency },
   people,
   isOfPage,
   onChange,
@@ -248,8 +248,8 @@ function RecipientFields({
         placeholder={t("Address or person")}
         data={people.map(labelOf)}
         limit={20}
-        value={who}
-        onChange={(next) => onChange({ who: next })}
+        value={address}
+        onChange={(next) => onChange({ address: next })}
       />
       <Select
         aria-label={t("Language {number}", { number })}

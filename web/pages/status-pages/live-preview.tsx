@@ -115,9 +115,9 @@ function usePreview(id: string, body: Body, audience: Audience, stamp: unknown) 
     const turn = ++last.current;
     const timer = setTimeout(() => {
       unwrapData(dashboard["status-pages"]({ id }).preview.post(body, { query: { audience } }))
-        .then((made) => {
+        .then((rendered) => {
           if (turn !== last.current) return;
-          setPreview(made);
+          setPreview(rendered);
           setIssue(null);
         })
         .catch((error: unknown) => {

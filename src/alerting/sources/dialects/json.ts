@@ -19,14 +19,14 @@ export function readJson({ body }: SourceRequest, mapping: SourceMapping): Repor
   return list.map((one: unknown, index) => readOne(one, mapping, ` of alert ${index + 1}`));
 }
 
-function readOne(value: unknown, mapping: SourceMapping, where: string): Report {
+function readOne(value: unknown, mapping: SourceMapping, position: string): Report {
   const read = (path: string | null) => (path === null ? "" : toText(findValue(value, path)));
   const key = read(mapping.key);
-  if (key === "") throw invalidFieldError(mapping.key, `finds no text or number${where}`);
-  const status = statusOf(read(mapping.status), mapping, where);
+  if (key === "") throw invalidFieldError(mapping.key, `finds no text or number${position}`);
+  const status = statusOf(read(mapping.status), mapping, position);
   const title = read(mapping.title);
   if (title === "" && status === "open")
-    throw invalidFieldError(mapping.title, `finds no text or number${where}`);
+    throw invalidFieldError(mapping.title, `finds no text or number${position}`);
   return {
     key,
     status,
@@ -38,7 +38,7 @@ function readOne(value: unknown, mapping: SourceMapping, where: string): Report 
 }
 
 /** Without a path to the status, every request is a problem. A status that no list names is rejected, not guessed. */
-function statusOf(value: string, mapping: SourceMapping, where: string): Report["status"] {
+function statusOf(value: string, mapping: SourceMapping, path: string): Report["status"] {
   if (mapping.status === null) return "open";
   const found = value.toLowerCase();
   const isIn = (values: readonly string[]) => values.some((one) => one.toLowerCase() === found);
@@ -46,10 +46,10 @@ function statusOf(value: string, mapping: SourceMapping, where: string): Report[
   if (isIn(mapping.acknowledgedValues)) return "acknowledged";
   if (mapping.openValues.length === 0 || isIn(mapping.openValues)) {
     if (value !== "") return "open";
-    throw invalidFieldError(mapping.status, `finds no text or number${where}`);
+    throw invalidFieldError(mapping.status, `finds no text or number${path}`);
   }
   throw invalidFieldError(
     mapping.status,
-    `finds ${JSON.stringify(value.slice(0, 50))}${where}, which is in none of openValues, acknowledgedValues and resolvedValues`,
+    `finds ${JSON.stringify(value.slice(0, 50))}${path}, which is in none of openValues, acknowledgedValues and resolvedValues`,
   );
 }

@@ -53,7 +53,7 @@ export function readHttpResponse(
 class ResponseReader {
   readonly #connection: Connection;
   readonly #method: string;
-  readonly #answer = Promise.withResolvers<HttpResponse>();
+  readonly #response = Promise.withResolvers<HttpResponse>();
   readonly #whole = Promise.withResolvers<void>();
   readonly #head: ReturnType<typeof createGrowingBuffer>;
   #body: Body | null = null;
@@ -79,11 +79,11 @@ class ResponseReader {
         },
         (error: unknown) => this.#fail(error),
       );
-    return this.#answer.promise;
+    return this.#response.promise;
   }
 
   #fail(error: unknown) {
-    this.#answer.reject(error);
+    this.#response.reject(error);
     this.#whole.reject(error);
     this.#connection.close();
   }
@@ -137,7 +137,7 @@ class ResponseReader {
 
   #beginBody(head: Head, rest: Buffer) {
     this.#body = createBody(this.#method, head, (chunk) => this.#give(chunk));
-    this.#answer.resolve({
+    this.#response.resolve({
       ...head,
       length: this.#body.length,
       read: (take) => {

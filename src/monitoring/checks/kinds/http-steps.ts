@@ -19,47 +19,47 @@ import { encodeBody } from "./http-body-types.ts";
 
 type Settings = Parameters<CheckKind<"http">>[0];
 /** A request and its conditions: the monitor's first request, or one of its steps. */
-export type Asking = Omit<Step, "name">;
+export type StepRequest = Omit<Step, "name">;
 type Values = ReadonlyMap<string, SavedValue>;
 
 /** Whether a request is sent to the monitor's origin, and so may contain the monitor's credentials. */
-export const isOwn = (part: Asking, settings: Settings): boolean =>
+export const isOwn = (part: StepRequest, settings: Settings): boolean =>
   part === settings ||
   part.url.startsWith("/") ||
   new URL(part.url).origin === new URL(settings.url).origin;
 
 /** Builds a request and inserts saved values. Throws TargetFailure for a value that is invalid in its position. */
 export function buildRequest(
-  asking: Asking,
+  request: StepRequest,
   settings: Settings,
   transport: Transport,
   accessToken: string | null,
   values: Values,
 ): HttpRequest {
-  const isFirst = asking === settings;
+  const isFirst = request === settings;
   const hasNames = !isFirst || Object.keys(settings.variables).length > 0;
   const getSavedValue = boundSavedValues(values);
-  const headers = buildHeaders(asking, settings, accessToken, getSavedValue);
+  const headers = buildHeaders(request, settings, accessToken, getSavedValue);
   const insertValues = (text: string) => (hasNames ? fillPlaceholders(text, getSavedValue) : text);
-  const { bodyType } = asking;
+  const { bodyType } = request;
   const fill =
     bodyType === "json" && hasNames
       ? (text: string) => fillJson(text, getSavedValue)
       : insertValues;
   const { body, contentType } = encodeBody({
     bodyType,
-    body: asking.body === null ? null : fill(asking.body),
-    form: asking.form.map((field) => ({ ...field, value: insertValues(field.value) })),
+    body: request.body === null ? null : fill(request.body),
+    form: request.form.map((field) => ({ ...field, value: insertValues(field.value) })),
   });
   // A multipart body needs the Content-Type with its boundary.
   if (contentType !== null && (bodyType === "multipart" || !headers.has("content-type")))
     headers.set("content-type", ["Content-Type", contentType]);
   const url = hasNames
-    ? fillUrl(asking.url, new URL(settings.url).origin, getSavedValue)
-    : new URL(asking.url);
+    ? fillUrl(request.url, new URL(settings.url).origin, getSavedValue)
+    : new URL(request.url);
   if (url === null) throw new TargetFailure("A value for its URL would lead to another folder.");
   if (settings.cacheBuster) url.search += `${url.search === "" ? "?" : "&"}_=${createToken(16)}`;
-  const { method } = asking;
+  const { method } = request;
   const { verifyTls } = settings;
   return { url, method, headers: Object.fromEntries(headers.values()), body, verifyTls, transport };
 }
@@ -77,19 +77,19 @@ function boundSavedValues(values: Values): BoundedValues {
 
 /** Returns headers by lower-case name. Headers of a step override headers of the monitor. */
 function buildHeaders(
-  asking: Asking,
+  request: StepRequest,
   settings: Settings,
   accessToken: string | null,
   valueOf: BoundedValues,
 ) {
-  const isFirst = asking === settings;
+  const isFirst = request === settings;
   const headers = new Map<string, [name: string, value: string]>();
   const set = (name: string, value: string) => headers.set(name.toLowerCase(), [name, value]);
   const setAll = (all: Readonly<Record<string, string>>, hasNames: boolean) => {
     for (const [name, text] of Object.entries(all))
       set(name, hasNames ? assertHeaderValue(name, fillPlaceholders(text, valueOf)) : text);
   };
-  if (isOwn(asking, settings)) {
+  if (isOwn(request, settings)) {
     const { basicAuth, bearerToken, variables } = settings;
     setAll(settings.headers, Object.keys(variables).length > 0);
     // This Content-Type describes the body of the first request, not of the step.
@@ -101,7 +101,7 @@ function buildHeaders(
     const bearer = accessToken ?? bearerToken;
     if (bearer !== null) set("Authorization", formatBearer(bearer));
   }
-  if (!isFirst) setAll(asking.headers, true);
+  if (!isFirst) setAll(request.headers, true);
   return headers;
 }
 

@@ -27,7 +27,13 @@ import { type ByteAllowance, readBody, defaultPatienceMs } from "./http-body.ts"
 import { CookieJar } from "./http-cookies.ts";
 import { isRedirect, buildRedirectedRequest } from "./http-redirects.ts";
 import { extractSavedValue } from "./http-saved-values.ts";
-import { type Asking, formatBearer, isOwn, buildRequest, buildTransport } from "./http-steps.ts";
+import {
+  type StepRequest,
+  formatBearer,
+  isOwn,
+  buildRequest,
+  buildTransport,
+} from "./http-steps.ts";
 import { createTokenSource } from "./http-token.ts";
 
 const maxRedirects = 5;
@@ -124,15 +130,15 @@ type Done = {
  * Sends one request, follows redirects, judges the response and saves values. The last response contains the monitor's
  * number. Throws TargetFailure, OwnTrouble.
  */
-async function runRequest(asking: Asking, run: Run, isLast: boolean): Promise<Done> {
+async function runRequest(stepRequest: StepRequest, run: Run, isLast: boolean): Promise<Done> {
   const { context, values } = run;
   const number = isLast ? run.settings.number : null;
-  const final = await fetchFinalResponse(asking, run);
+  const final = await fetchFinalResponse(stepRequest, run);
   const { response, connection, startedAt, firstByteMs, expiresAt } = final;
-  const conditions = buildConditions(asking);
+  const conditions = buildConditions(stepRequest);
   await judgeHead(conditions, final, run);
   context.step = "reading the response";
-  const isSaved = number !== null || asking.save.some(({ source }) => source !== "header");
+  const isSaved = number !== null || stepRequest.save.some(({ source }) => source !== "header");
   const body = await readBody(response, { conditions, secrets: run.secrets, isSaved }, context, {
     allowance: run.allowance,
     patienceMs: computePatience(conditions, run),
@@ -141,7 +147,7 @@ async function runRequest(asking: Asking, run: Run, isLast: boolean): Promise<Do
   const latencyMs = measureElapsedMs(startedAt);
   assertNoIssue(response, await body.issue());
   await assertFulfilled(conditions, response, run, { latency: () => latencyMs });
-  for (const saved of asking.save) {
+  for (const saved of stepRequest.save) {
     const { name, source, path } = saved;
     const received =
       source === "header"
@@ -171,11 +177,11 @@ type Final = Pick<Awaited<ReturnType<typeof send>>, "response" | "connection"> &
 };
 
 /** Returns the response after all redirects. A 401 response to a cached access token is retried once with a new one. */
-async function fetchFinalResponse(asking: Asking, run: Run): Promise<Final> {
+async function fetchFinalResponse(step: StepRequest, run: Run): Promise<Final> {
   const { settings, transport, context, values, cookies } = run;
-  const token = isOwn(asking, settings) ? run.token : null;
+  const token = isOwn(step, settings) ? run.token : null;
   let accessToken = (await token?.get()) ?? null;
-  const buildNextRequest = () => buildRequest(asking, settings, transport, accessToken, values);
+  const buildNextRequest = () => buildRequest(step, settings, transport, accessToken, values);
   let request = buildNextRequest();
   let startedAt = performance.now();
   let expiresAt: string | undefined;

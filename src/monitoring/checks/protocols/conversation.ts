@@ -27,7 +27,7 @@ type Target = {
   certificateExpiryDays?: number | null;
 };
 
-type Manner<D> = {
+type ConversationOptions<D> = {
   /** Whether the protocol starts TLS itself. Otherwise, an encrypted connection starts with TLS. */
   startsTls?: boolean;
   /** Application protocol (ALPN, RFC 7301) and client certificate for the TLS handshake. */
@@ -59,7 +59,7 @@ export const buildTls = ({ host, serverName = null, verifyTls = true }: Target):
 export async function connectToTarget(
   target: Target,
   context: OutgoingContext,
-  { startsTls = false, hello }: Manner<unknown> = {},
+  { startsTls = false, hello }: ConversationOptions<unknown> = {},
 ): Promise<Connection> {
   const { host, port, tls = false } = target;
   context.step = "resolving the name";
@@ -126,14 +126,14 @@ export async function converse<D extends FoundDetails = FoundDetails>(
   target: Target,
   context: CheckContext,
   talk: (wire: Wire) => Promise<Finding<D>>,
-  manner: Manner<D> = {},
+  options: ConversationOptions<D> = {},
 ): Promise<CheckResult<D & SecuredDetails>> {
   const startedAt = performance.now();
-  const connection = await connectToTarget(target, context, manner);
-  const wire = createWire(connection, context, manner.maxBytes);
+  const connection = await connectToTarget(target, context, options);
+  const wire = createWire(connection, context, options.maxBytes);
   const serverText = await talk(wire);
   const latencyMs = measureElapsedMs(startedAt);
-  const { details: ask } = manner;
+  const { details: ask } = options;
   const beside = ask && (await queryExtra(() => ask(wire), startedAt, context));
   connection.close();
   const { words, ...found } =

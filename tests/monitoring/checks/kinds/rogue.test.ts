@@ -29,13 +29,13 @@ const clearByChoice = new Set<MonitorType>([
   "snmp",
 ]);
 
-type Answer = Fake["serve"];
+type Serve = Fake["serve"];
 
 /** Result of a check whose server responds like this, and everything it sent, decrypted. */
 async function checkFake(
   type: MonitorType,
   fake: Fake,
-  response: Answer,
+  response: Serve,
   fields: object = {},
   {
     timeoutMs = 60_000,
@@ -54,7 +54,7 @@ async function checkFake(
     line.on = record as Duplex["on"];
     return line;
   };
-  const responses: Answer =
+  const responses: Serve =
     fake.over === "udp"
       ? (message: Buffer) => {
           heard.push(message);
@@ -82,7 +82,7 @@ function holdsSecret(heard: string): boolean {
 test("without TLS a server gets a secret only if the protocol has no alternative", async () => {
   for (const [type, fake] of types) {
     if (Object.keys(monitorKinds[type].secrets).length === 0) continue;
-    const others: readonly (readonly [Answer, ...unknown[]])[] = fake.wrong;
+    const others: readonly (readonly [Serve, ...unknown[]])[] = fake.wrong;
     for (const response of [fake.serve, ...others.map(([each]) => each)]) {
       const { heard } = await checkFake(type, fake, response, {}, { timeoutMs: 300 });
       if (!clearByChoice.has(type)) expect([type, holdsSecret(heard)]).toEqual([type, false]);
@@ -130,7 +130,7 @@ test("no input from a target causes an unexpected error", async () => {
   for (const [type, fake] of types) {
     const outcomes = await Promise.all(
       Array.from({ length: tries }, () => {
-        const response: Answer =
+        const response: Serve =
           fake.over === "udp"
             ? (message: Buffer) => {
                 const good = fake.serve(message);

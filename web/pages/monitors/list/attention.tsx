@@ -157,7 +157,7 @@ function useRows(monitors: readonly OverviewMonitor[]) {
         : Math.round((Date.parse(monitor.statusSince) - Date.parse(one.since)) / 1000);
     return [{ monitor, downSeconds }];
   });
-  const setHeld = (is: boolean) => () => void (isHeld.current = is);
+  const setHeld = (isOn: boolean) => () => void (isHeld.current = isOn);
   const hold = {
     onPointerEnter: setHeld(true),
     onPointerLeave: setHeld(false),

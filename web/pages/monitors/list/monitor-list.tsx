@@ -112,7 +112,7 @@ const paper = matchMedia("print");
 const printing = createStore(paper.matches);
 
 // Synchronous: the browser takes its snapshot as soon as the listener returns.
-const setPrinting = (is: boolean) => flushSync(() => printing.set(is));
+const setPrinting = (isPrinting: boolean) => flushSync(() => printing.set(isPrinting));
 addEventListener("beforeprint", () => setPrinting(true));
 addEventListener("afterprint", () => setPrinting(false));
 paper.addEventListener("change", ({ matches }) => setPrinting(matches));

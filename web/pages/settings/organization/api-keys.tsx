@@ -231,7 +231,7 @@ function NewApiKey({ onClose }: { onClose: () => void }) {
     { key: "api-key" },
   );
   const { values, set, errorOf } = form;
-  if (createdKey !== null) return <CreatedKey made={createdKey} onClose={onClose} />;
+  if (createdKey !== null) return <CreatedKey created={createdKey} onClose={onClose} />;
   return (
     <FormDialog
       title={t("Create API key")}
@@ -297,10 +297,10 @@ function RightsOfKey({ form: { values, set, errorOf } }: { form: Form<KeyValues>
 }
 
 function CreatedKey({
-  made: { name, key, scope, mcp },
+  created: { name, key, scope, mcp },
   onClose,
 }: {
-  made: CreatedApiKey;
+  created: CreatedApiKey;
   onClose: () => void;
 }) {
   const header = `"Authorization: Bearer ${key}"`;

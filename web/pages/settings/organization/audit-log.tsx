@@ -254,10 +254,11 @@ function WhoChoice({
       label={t("Who")}
       value={by ?? actor}
       options={options}
-      onChange={(who) =>
+      onChange={(actorId) =>
         onChange({
           ...others,
-          ...(who !== undefined && (who in actorLabels ? { actor: who } : { by: who })),
+          ...(actorId !== undefined &&
+            (actorId in actorLabels ? { actor: actorId } : { by: actorId })),
         })
       }
     />
