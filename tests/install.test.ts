@@ -1,4 +1,4 @@
-/** The ways of installing: docs/install.md, word for word where this machine permits it. */
+/** Runs the commands of docs/install.md, as far as this machine permits. */
 import { expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -89,7 +89,7 @@ const toNodeRow = ({ name, version, alive, shards, tasks, eventLag, clockOffsetM
   "does for all": tasks.join(", ") || null,
 });
 
-/** The database reports whole seconds, so smaller offsets say nothing. */
+/** The database reports whole seconds, so smaller offsets are not significant. */
 const formatClockOffset = (ms: number) =>
   Math.abs(ms) < 1_000 ? "<1 s" : `${(ms / 1_000).toFixed(1)} s`;
 

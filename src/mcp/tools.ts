@@ -3,7 +3,7 @@
 /** Fields of a record in a short response. */
 type Fields = readonly string[];
 
-/** Whom a change notifies. */
+/** Recipients of notices about a change. */
 export type AudienceKind = "incident" | "postmortem" | "maintenance";
 
 export type Tool = {

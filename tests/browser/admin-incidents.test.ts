@@ -97,7 +97,7 @@ describeInChromium("incidents", (browser) => {
     await page.getByText("Must not be empty.").waitFor();
     await page.keyboard.type("Mails arrive late");
     await page.keyboard.press("Enter");
-    // A second Enter does not publish what says nothing.
+    // A second Enter does not publish an empty update.
     await locateDialog(page, "Create an incident without details?").waitFor();
     expect(await page.locator(":focus").textContent()).toBe("Keep editing");
     await page.keyboard.press("Tab");

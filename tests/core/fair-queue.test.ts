@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { AppError } from "../../src/core/errors.ts";
 import { createFairQueue } from "../../src/core/collections/fair-queue.ts";
 
-/** A queue whose tasks end when the test says so, with the order in which they started. */
+/** A queue whose tasks the test ends, with the order in which they started. */
 function createWorld(settings?: Parameters<typeof createFairQueue>[0]) {
   const queue = createFairQueue(settings);
   const begun: string[] = [];

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { AppError } from "../../src/core/errors.ts";
 import { type HashingClient, HashingQueue } from "../../src/core/security/hashing-queue.ts";
 
-/** A queue whose tasks end in the order of their start, when the test says so. */
+/** A queue whose tasks the test ends, in the order of their start. */
 function setUpScene() {
   const time = { ms: 0 };
   const queue = new HashingQueue(() => time.ms);

@@ -31,7 +31,7 @@ const { keepResults, keepHours, keepAudit } = parseConfig({}, {});
 type Configured = {
   by: string;
   tables: readonly string[];
-  /** Bounds per organization. Empty if only an administrator of the machine adds rows. */
+  /** Bounds per organization. Empty if only administrators add rows. */
   bounds: readonly Bound[];
 };
 

@@ -1,9 +1,7 @@
 import { expect, test } from "bun:test";
 import { createFairTurns } from "../../src/http/fair-turns.ts";
 
-/**
- * Requests by connection; each takes 1 ms by default, and the log has the times of the responses.
- */
+/** A server whose requests take 1 ms by default. `answered` has the time of each response. */
 function createBusyServer(tookMs = () => 1) {
   let now = 0;
   const answered: number[] = [];

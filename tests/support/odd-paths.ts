@@ -9,7 +9,7 @@ export function listPaths(routes: readonly { path: string }[]): string[] {
     path.replace(/\{(\w+)\}/g, ":$1"),
   );
   const unlisted = [...Object.values(publicPaths), "/favicon.ico"];
-  // One path stands for all hashed files.
+  // One path represents all hashed files.
   const isHashed = (path: string) => path.startsWith("/assets/");
   const [hashed = "/assets/none.js"] = routes.map(({ path }) => path).filter(isHashed);
   const others = routes.map(({ path }) => path).filter((path) => !isHashed(path));

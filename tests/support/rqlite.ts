@@ -26,7 +26,7 @@ export type RqliteNode = {
   kill(): Promise<void>;
   /** Starts the node again on the same ports and data. */
   restart(): Promise<void>;
-  /** Removes its data, after `kill`. */
+  /** Removes the node's data. Call it after `kill`. */
   remove(): void;
 };
 

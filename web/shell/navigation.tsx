@@ -11,7 +11,7 @@ import { onPhones, useNavigationItems } from "./navigation-items.ts";
 import { PersonMenu } from "./person-menu.tsx";
 import { t } from "../language/text.ts";
 
-/** A counter next to a page's label. `word` says what it counts, if there is space. */
+/** A counter next to a page's label. `word` names the counted things, if there is space. */
 type Badge = { count: number; tone: "plain" | "hot" | "warn"; word: string };
 
 export function Navigation({ onHelp }: { onHelp: () => void }) {

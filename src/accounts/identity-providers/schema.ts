@@ -57,7 +57,7 @@ const settings = {
   scopes: Scopes.default("openid email profile"),
   /** Name of the claim with the person's groups; dots lead into objects. */
   groupsClaim: line(200).default("groups"),
-  /** Whether addresses count as verified although the provider does not say so. */
+  /** Whether addresses count as verified although the provider does not assert it. */
   trustsEmail: z.boolean().default(false),
   /** Whether the sign-in page sends people here at once, if it is the only provider. */
   isDirect: z.boolean().default(false),

@@ -49,7 +49,7 @@ export function validatePassword(password: string, known: readonly string[]): st
 }
 
 /**
- * Whether a person with role `by` can add, change or remove a person with role `whom`. Only owners
+ * Whether a person with `actorRole` can add, change or remove a person with `role`. Only owners
  * can manage owners.
  */
 export function canManage(actorRole: Role, role: Role): boolean {

@@ -3,7 +3,7 @@ import { dayMs } from "../../core/time/clock.ts";
 import { findHours, findHoursEnd, type Span } from "../hours/rules.ts";
 import { type MessageKind, messageKinds, type QuietHours } from "./routing-schema.ts";
 
-/** Parses the stored kinds of messages; null stands for all. */
+/** Parses the stored kinds of messages; null means all. */
 export const parseNotifyOn = (json: string | null): MessageKind[] =>
   json === null ? [...messageKinds] : (JSON.parse(json) as MessageKind[]);
 

@@ -18,7 +18,7 @@ export const hashCode = (id: string, code: string) => sha256(`${id} ${code}`);
 
 type CodeVerdict = "right" | "wrong" | "expired";
 
-/** Checks a code. `expired` also stands for no code and for too many wrong ones. */
+/** Checks a code. The result is `expired` also without a code, and after too many wrong codes. */
 export function checkCode(stored: StoredCode, code: string, now: number): CodeVerdict {
   const { id, codeHash, codeExpiresAt, codeAttempts: wrong } = stored;
   const isOpen = codeHash !== null && codeExpiresAt !== null && (wrong ?? 0) < codeAttempts;

@@ -10,8 +10,8 @@ const maxOutages = 8;
 type Reported = { monitorId: string; since: string };
 
 /**
- * The reported outages by possible cause. It only says where to look: whether an outage still exists, and whom it
- * notified, is read from the database. After a restart, outages are reported one by one.
+ * The reported outages by possible cause. It only shows where to look. Whether an outage still exists, and its
+ * recipients, are read from the database. After a restart, outages are reported one by one.
  */
 export class CauseMemory {
   readonly #outages = new Map<string, readonly Reported[]>();

@@ -128,7 +128,7 @@ export type Decision = {
    * the current state.
    */
   runningSince?: number;
-  /** Outages that were reported lately, by their possible causes. */
+  /** Recently reported outages, by possible cause. */
   causes: CauseMemory;
 };
 
@@ -700,7 +700,7 @@ function applyProblemEnd(
   resolveRecord(decision, subjectId, "problem", { because: "recovered", at });
 }
 
-/** Recipients of a state. The end of a problem is also sent to those whom a policy notified. */
+/** Recipients of a state. The end of a problem is also sent to the people whom a policy notified. */
 function findAudience(state: StoredStatus, snapshot: Snapshot, monitor: WatchedMonitor) {
   const audience = audienceOf(snapshot, monitor);
   const { id } = monitor;

@@ -78,7 +78,7 @@ const describeOutage = (
   reminderMs: reminderMsOf(monitor),
 });
 
-/** Returns whom the open alert of an outage reaches; null if the monitor has none that reached someone. */
+/** Returns the people whom the open alert of an outage reaches; null if the monitor has none that reached someone. */
 function findReported(snapshot: Snapshot, monitor: WatchedMonitor): JoinedOutage | null {
   const { id, status, since, paused, groupPaused } = monitor;
   const { held, flappingSince } = memoryOf(snapshot, id);

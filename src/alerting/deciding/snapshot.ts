@@ -51,7 +51,7 @@ export type Snapshot = {
   records: Map<string, OpenRecord[]>;
   /** All escalation policies of the organization. */
   policies: readonly PolicyRecord[];
-  /** Whom steps of policies reach now. Empty without a due step. */
+  /** People and channels that steps of policies reach now. Empty without a due step. */
   escalation: EscalationFacts;
   /** Schedules with notices that are due. */
   shifts: ReadonlyMap<string, UpcomingShifts>;
@@ -61,7 +61,7 @@ export type Snapshot = {
   dependents: ReadonlyMap<string, number>;
   /** Monitors behind which alerts are held. */
   holding: Set<string>;
-  /** Monitors whose alerts belong to that of another one, by that monitor, then by their IDs. */
+  /** Monitors whose alerts belong to the alert of another monitor, ordered by that monitor and by ID. */
   joined: Map<string, Map<string, JoinedMonitor>>;
   /** Whether outages with a common cause are one alert. */
   canJoin: boolean;
@@ -208,7 +208,7 @@ const monitorText = `select m.id, m.name, m.type, m.group_id as groupId, g.name 
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
     left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id`;
 
-/** The monitors on which these depend directly. A composite monitor stands for those on which it depends. */
+/** The monitors on which these depend directly. A composite monitor is replaced by its members. */
 const parentIdsText = `with own as (select m.id, m.group_id from json_each(?1) w
     cross join monitors m on m.organization_id = ?2 and m.id = w.value and m.type <> 'composite'
     where exists (select 1 from monitor_dependencies where organization_id = ?2)

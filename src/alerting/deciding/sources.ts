@@ -1,4 +1,4 @@
-/** Decides on alerts that other tools report: whom to notify of their start, of a change and of their end. */
+/** Decides who is notified of the start, changes and end of alerts that other tools report. */
 import type { LoggedEvent } from "../../events/catalogue.ts";
 import { dropHeldMessages } from "../records/held-messages.ts";
 import type { OpenRecord } from "../records/rules.ts";

@@ -56,7 +56,7 @@ export type NewDrill = z.output<typeof NewDrill>;
 
 export const DrillQuery = z.strictObject({ priority });
 
-/** Whom a drill would notify that starts now. */
+/** Recipients of a drill that starts now. */
 export const DrillPreview = z
   .object({
     at: Timestamp,

@@ -36,7 +36,7 @@ export type DrillDependencies = {
   testAlertLimit: RateLimit;
 };
 
-/** Previews whom a drill of a policy would notify now, step by step. Throws NOT_FOUND, CONFLICT without steps. */
+/** Previews the recipients of a drill of a policy, step by step. Throws NOT_FOUND, CONFLICT without steps. */
 export async function previewPolicyDrill(
   scope: Scope,
   id: string,
@@ -70,7 +70,7 @@ async function getDrillablePolicy(scope: Scope, id: string) {
   throw new AppError("CONFLICT", `${policy.name} has no steps, so a drill would notify no one.`);
 }
 
-/** Previews whom a drill of a person would notify now. Throws NOT_FOUND. */
+/** Previews the recipients of a drill of a person. Throws NOT_FOUND. */
 export async function previewPersonDrill(
   scope: Scope,
   id: string,

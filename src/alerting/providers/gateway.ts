@@ -73,7 +73,7 @@ export type Gateway = {
   encodings?: readonly [string, string];
   /** Path of the code in a JSON response; absent if the whole text is the code. */
   code?: string;
-  /** The code of an accepted message, if its status alone does not tell. */
+  /** Code of an accepted message. Absent if the HTTP status suffices. */
   accepted?: string;
   rejections?: Readonly<Record<string, Rejection>>;
   /** Maximum parts of a message, if the gateway does not split it. */
@@ -82,7 +82,7 @@ export type Gateway = {
   call?: CallScripts;
 };
 
-/** What a call says, and the URL that receives the pressed key; null if it can't. */
+/** Spoken text of a call, and the URL that receives the pressed key; null if the gateway supports no keys. */
 export type Call = { text: string; language: string; keyUrl: string | null };
 
 /** How a vendor makes calls. */

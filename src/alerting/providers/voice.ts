@@ -85,7 +85,7 @@ function composeCall({ type, title, lines, facts, alerts, at }: Message): string
     return [title, ...lines.slice(0, readAlerts)].join("\n");
   // A custom text replaces everything else.
   if (facts.length === 0) return lines.join("\n").trim() || title;
-  // The reason of an outage is in other messages. Other alerts say little without their text.
+  // The reason of an outage is in other messages. Other alerts need their text.
   const texts = "monitor" in alert.data ? [] : facts.filter(({ label }) => label === "");
   return [`${title}${formatSince(alert.data, at)}`, ...texts.map(({ value }) => value)].join("\n");
 }

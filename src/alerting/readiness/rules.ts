@@ -235,7 +235,7 @@ function findProblemsOfPolicy(
   ];
 }
 
-/** Whom steps of policies reach now, without failing channels. Quiet hours are intended, so they count as reachable. */
+/** People whom steps of policies reach now, without failing channels. Quiet hours are intended, so they count as reachable. */
 const buildReach = (facts: ReadinessFacts): EscalationFacts => ({
   at: 0,
   people: facts.people,

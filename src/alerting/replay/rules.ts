@@ -58,7 +58,7 @@ export type ReplayedAlerts = {
   messages: number;
 };
 
-/** The only channel of the replay. It stands for all channels of a monitor, which get the same alerts. */
+/** The only channel of the replay. All channels of a monitor get the same alerts. */
 const everyChannel = "";
 const audience: Audience = { muted: false, channels: [everyChannel] };
 

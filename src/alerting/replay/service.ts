@@ -156,7 +156,7 @@ async function findParents(
   };
 }
 
-/** Returns the ancestors of each monitor. A composite monitor stands for those on which it depends. */
+/** Returns the ancestors of each monitor. A composite monitor is replaced by its members. */
 function findAncestors(
   ids: readonly string[],
   dependencies: readonly { id: string; parentId: string }[],

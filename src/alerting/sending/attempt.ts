@@ -128,7 +128,7 @@ function buildLinks(
 
 /**
  * Returns a function that renders each recipient's message. If a recipient missed the alert before
- * a recovery, the message contains both. `null` stands for all recipients.
+ * a recovery, the message contains both. `null` means all recipients.
  */
 function createMessageLookup(
   alerts: readonly Alert[],

@@ -363,7 +363,7 @@ export function listNames(names: readonly string[], count: number): string {
   return names.join(", ") + (more > 0 ? ` and ${formatCount(more)} more` : "");
 }
 
-/** Says how many monitors are affected by an outage without an alert of their own. */
+/** Describes how many monitors an outage affects without an alert of their own. */
 function buildBehindFacts({ data }: Alert): Fact[] {
   if (!("monitor" in data) || data.behind === undefined) return [];
   return [{ label: "", value: `${data.behind} more behind ${data.monitor.name}.` }];

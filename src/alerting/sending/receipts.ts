@@ -40,7 +40,7 @@ export const insertReceipt = (
 const findReceipts = (type: string | null): ProviderReceipts<unknown> | null =>
   (providers[type as ChannelType] as Provider<ChannelType> | undefined)?.receipts ?? null;
 
-/** Whether only a receipt tells if the message arrived. An emergency has arrived when it waits for a confirmation. */
+/** Whether only a receipt confirms the arrival. An emergency has arrived when it waits for a confirmation. */
 export const isAwaited = (
   { type }: Pick<ChannelRow, "type">,
   { receipt }: { receipt: MessageReceipt | null },
@@ -164,7 +164,7 @@ class ReceiptPolling {
         ? "waiting"
         : "over";
     } catch (error) {
-      // A service that does not respond is asked again. The error could contain the token.
+      // A service that does not respond is queried again. The error could contain the token.
       const cause = error instanceof Error ? error.name : typeof error;
       log.info("a receipt could not be read", { channel: channel.id, cause });
       return "waiting";

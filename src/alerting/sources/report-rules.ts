@@ -17,7 +17,7 @@ export type Report = {
   priority: Priority | null;
   /** Page of the sender with more details. */
   link: string | null;
-  /** The sender's start of the problem, which tells a late report from a new problem. Null if unknown. */
+  /** Start of the problem according to the sender. It separates late reports from new problems. Null if unknown. */
   episode?: string | null;
   /** Whether `episode` is the time of this change of state. A report that is not newer than the last one is late. */
   isTimed?: boolean;

@@ -195,7 +195,7 @@ export async function countOpenAlerts(
   return counts ?? { open: 0, incidents: 0 };
 }
 
-/** Guards that these problems have not changed since they were read. Version 0 stands for an unknown one. */
+/** Guards that these problems have not changed since they were read. Version 0 means unknown. */
 export const guardSourceAlerts = (
   { organizationId, id }: Pick<SourceRow, "organizationId" | "id">,
   versions: readonly (readonly [key: string, version: number])[],

@@ -149,8 +149,8 @@ export function authorize(
 const defaultRoles = { read: "viewer", write: "member" } as const;
 
 /**
- * Whether the principal has the permission, and the role if it is a person. Viewers can write only where a route says
- * so, such as their own contact methods.
+ * Whether the principal has the permission, and the role if it is a person. Viewers can write only where a route
+ * permits it, such as their own contact methods.
  */
 export const isPermitted = (
   { scope, role }: Principal,

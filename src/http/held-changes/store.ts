@@ -73,8 +73,8 @@ export function parseHeldRequest({ params }: HeldRow) {
 }
 
 /**
- * Lets the If-Match of later changes of the same record accept the version that this one creates. Their authors could
- * see that it waits.
+ * Makes later held changes of the same record expect the version that this one creates. Their authors saw the waiting
+ * change.
  */
 export function expectVersion(
   { organizationId, id, subjectId }: HeldRow,

@@ -6,7 +6,7 @@ import type { StateType } from "../../events/catalogue.ts";
 import { findSeqAt, isLogCompleteSince } from "../../events/log.ts";
 import { findTraces, type Trace } from "./past-store.ts";
 
-/** The state of a monitor at a past time. `unknown` if nothing stored tells it. */
+/** The state of a monitor at a past time. `unknown` if no stored data shows it. */
 export type StateThen = {
   status: MonitorStatus | "unknown";
   since: string;
@@ -40,7 +40,7 @@ function findState(trace: Trace, at: number): StateThen | null {
   const { type, message, before, since, hasEnded, status, statusSince } = trace;
   if (type !== null && trace.at !== null)
     return { status: statusBegun[type], since: trace.at, message };
-  // The start was removed from the log. The event that ended the state, or the record, still tells it.
+  // The start was removed from the log. The event that ended the state, or the record, still contains it.
   const [known, start] = hasEnded ? [before, since] : [status, statusSince];
   if (known === null || start === null || Date.parse(start) > at) return null;
   return { status: known, since: start, message: null };

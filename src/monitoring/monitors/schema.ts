@@ -132,7 +132,7 @@ export function refinePause(change: GivenPause, context: z.RefinementCtx) {
 type ParsedMonitor = z.infer<typeof whole>;
 export type NewMonitor = ParsedMonitor & { timeout: number };
 
-/** Pauses a new monitor whose pause has an end, unless the client says otherwise. */
+/** Pauses a new monitor whose pause has an end, unless the request sets `paused`. */
 const pauseUntilEnd = (body: z.input<typeof whole>) =>
   isObject(body) && body["paused"] === undefined && typeof body["pausedUntil"] === "string"
     ? { ...body, paused: true }

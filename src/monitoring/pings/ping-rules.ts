@@ -1,7 +1,7 @@
 /** Parses pings in the format of Healthchecks.io: https://healthchecks.io/docs/http_api/ */
 import type { ReportKind } from "../../core/statuses.ts";
 
-/** The report that the end of a ping's path stands for. */
+/** Returns the report of a ping, from the end of its path. */
 export type PingAction = { kind: ReportKind; exitStatus: number | null };
 
 const kinds: Readonly<Record<string, ReportKind>> = {

@@ -60,7 +60,7 @@ export const startFold = (newest: FoldableEntry): FoldedEntries => ({
   subjects: new Set([newest.subjectId]),
 });
 
-/** Subjects that have no names, so each entry alone says little. */
+/** Subjects without names, so a single entry has little information. */
 const nameless = /^subscriber\./;
 
 /**

@@ -62,7 +62,7 @@ export const AuditEntry = z.object({
   changes: z.array(FieldChange),
   /** Names of the records whose IDs are in `changes`. */
   names: z.record(z.string(), z.string()),
-  /** Further entries that this one stands for; null without any. */
+  /** Further entries that this one summarizes; null without any. */
   repeated: z
     .object({
       /** Number of entries, including this one. */

@@ -4,7 +4,7 @@ import { formatCount } from "../../core/text/formatting.ts";
 import { t } from "../../core/text/texts.ts";
 import type { AuditEntry } from "./schema.ts";
 
-/** Phrases of actions that need their own wording. `#` stands for the subject. */
+/** Phrases of actions that need their own wording. `#` is replaced by the subject. */
 const fixedPhrases = {
   "invitation.created": t("invited #"),
   "invitation.accepted": t("joined"),

@@ -47,7 +47,7 @@ import { isWithin } from "./return-path.ts";
 const startedMs = 10 * minuteMs;
 /** Time for the browser to bring the code back. */
 const codeMs = minuteMs;
-/** How long a visitor without an account here can read the page. Then the provider is asked again. */
+/** Access time of a visitor without an account here. Then the provider must confirm the visitor again. */
 const visitMs = idleMs;
 
 /** A started sign-in. `origin` and `base` are the address of the page in the browser. */

@@ -61,7 +61,7 @@ export const linesOf = ({ text, facts }: RenderedText) => [
 ];
 export type Response = Service["responses"][number];
 
-/** Error responses by status and code, with the reason behind "… says that". */
+/** Error responses by status and code, with the expected reason. */
 export const buildErrorResponses = (
   verdict: (reason: string) => Verdict,
   subject: string,

@@ -42,7 +42,7 @@ type Case = {
   headers: Record<string, string>;
   /** The body, a form as an object; null for none. `text` is that of the message. */
   body: (text: string) => object | null;
-  /** Body of an accepted message, if the status alone does not tell. */
+  /** Body of an accepted message. Absent if the HTTP status suffices. */
   accepted?: string;
   responses: Response[];
 };

@@ -51,7 +51,7 @@ function waysOf(kinds: object, samples: Record<string, object>): Way[] {
           name: "Sink",
           ...samples[type],
           ...("port" in fields && { port }),
-          // Otherwise a name server would be asked for the target.
+          // Otherwise a name server would be queried for the target.
           ...(field === "proxyUrl" && { url: "http://192.0.2.7/" }),
           [field]: fieldBuilders[field]?.(
             host,

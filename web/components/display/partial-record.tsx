@@ -8,7 +8,7 @@ type Shared = { partial?: true | undefined };
 export const useMayChange = ({ partial }: Shared): boolean =>
   useSignedInPerson().mayWrite && partial !== true;
 
-/** Says why someone who may write can't change a record that also concerns monitors of other groups. */
+/** Explains to people with write access why they can't change a record that also concerns other groups' monitors. */
 export function PartialNote({ subject, partial }: Shared & { subject: string }) {
   const { mayWrite } = useSignedInPerson();
   if (partial !== true || !mayWrite) return null;

@@ -246,7 +246,7 @@ function useTypedValues<V extends Values>(initial: V, draft: Draft | undefined, 
   }
   function replace(next: V) {
     idempotencyKey.set(undefined);
-    // A copy, so that `markSaved` can tell it from the values before.
+    // A copy, so that `markSaved` can distinguish it from the previous values.
     setStart({ ...next });
     setValues(next);
   }

@@ -243,7 +243,7 @@ export function AccessFields({ form, isPasswordSet }: { form: PageForm; isPasswo
   );
 }
 
-/** The roles that count as signed in. None checked stands for all of them, as in the API. */
+/** The roles that count as signed in. If none is checked, all count, as in the API. */
 function RolesField({ form: { values, set, errorOf } }: { form: PageForm }) {
   const { allowedRoles } = values;
   const isAll = allowedRoles.length === 0;

@@ -34,7 +34,7 @@ type Dependencies = {
 type Session = {
   network: string;
   closesAt: number;
-  /** By their addresses. */
+  /** Recipients by address. */
   recipients: Map<string, MailRecipient>;
   mails: number;
   /** Bytes of its mails; all other bytes are commands. */

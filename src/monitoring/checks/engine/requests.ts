@@ -76,7 +76,7 @@ export function createCheckRequests({ store, leases, limited, check, take, probe
   }
 
   return {
-    /** Asks other nodes to confirm a failure. Returns the failure, or `unknown` if another node's check succeeds. */
+    /** Requests other nodes to confirm a failure. Returns the failure, or `unknown` if another node's check succeeds. */
     async confirmFailure(monitor: Watched, outcome: CheckResult): Promise<CheckResult> {
       const { organizationId, id: monitorId, confirmations, timeoutMs } = monitor;
       if (confirmations < 2) return outcome;

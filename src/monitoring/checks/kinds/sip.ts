@@ -1,4 +1,4 @@
-/** The SIP check: asks a telephone server for its capabilities. */
+/** The SIP check: queries the capabilities of a telephone server. */
 import { createLookup } from "../../../core/collections/objects.ts";
 import { queryByDatagram } from "../../../core/outgoing/datagrams.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";

@@ -36,7 +36,7 @@ if (browser === null) console.warn("\nNOT TESTED: what needs Chromium; apt-get i
 const buildHtml = (body: string) =>
   new Response(`<!doctype html><body>${body}`, { headers: { "Content-Type": "text/html" } });
 
-/** A listener that records the requested paths; `turn` stands for any other protocol. */
+/** A listener that records the requested paths; `turn` represents all other protocols. */
 async function readPlace() {
   const request = new Set<string>();
   let connections = 0;

@@ -34,7 +34,7 @@ export function parseIncidentFilters(search: Record<string, unknown>): IncidentF
 export const isNarrowed = (filters: IncidentFilters): boolean =>
   Object.keys(filters).some((name) => name !== "page");
 
-/** Which of the two lists the filters show: open incidents and resolved incidents. */
+/** Whether the filters show the list of open incidents, and the list of resolved ones. */
 export function shownPartsOf({ status, open }: IncidentFilters): { open: boolean; over: boolean } {
   return {
     open: open !== "false" && status !== "resolved",

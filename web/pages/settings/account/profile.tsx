@@ -123,7 +123,7 @@ function Names() {
   );
 }
 
-/** Languages by their names in themselves, so that everyone finds theirs. */
+/** Languages by their native names, so that everyone finds their own. */
 const languageNames: Record<AdminLanguage, string> = { en: "English", de: "Deutsch" };
 
 const LanguageField = ({

@@ -114,7 +114,7 @@ function Row({
   );
 }
 
-/** The issuer, with the kind of provider if the name does not say it. */
+/** The issuer, with the kind of provider if the name does not contain it. */
 function describeProvider({ name, preset, issuer }: IdentityProvider): string {
   const { label } = presets[preset];
   return preset === "other" || label === name ? issuer : `${label}, ${issuer}`;

@@ -418,7 +418,7 @@ function Restore({
 /** Maximum entries of a folded line that are listed. */
 const listedRepetitions = 100;
 
-/** The entries that a folded line stands for, newest first. */
+/** The entries that a folded line summarizes, newest first. */
 function Repetitions({ entry: { at, action, actor, repeated } }: { entry: AuditEntry }) {
   const range = {
     action: action as AuditAction,
