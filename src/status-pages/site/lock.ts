@@ -75,11 +75,7 @@ export function createPageLock(
     try {
       const client = { lane: "page", client: networkOf(address) } as const;
       if (passwordHash === null || !(await isPassword(password, passwordHash, client)))
-        return renderForm(
-          await findBranding(store, page),
-          visited,
-          buildWrongPasswordForm(language, to),
-        );
+        return renderForm(await findBranding(store, page), visited, buildFailedForm(language, to));
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "RATE_LIMITED") throw error;
       attempts.refund(address);
@@ -104,7 +100,7 @@ export function createPageLock(
   return { isOpenFor, ask: askPassword, unlock };
 }
 
-const buildWrongPasswordForm = (language: Language, path: string): Form => ({
+const buildFailedForm = (language: Language, path: string): Form => ({
   path,
   trouble: language.say("wrongPassword"),
   status: 403,

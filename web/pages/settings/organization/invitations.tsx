@@ -78,12 +78,10 @@ export function Invite({ onClose }: { onClose: () => void }) {
   const [sent, setSent] = useState<SentInvitation | null>(null);
   const form = useForm(
     { email: "", role: "member" as Role, groupIds: [] as string[] },
-    async (values, _, idempotencyKey) => {
+    async (values, _, key) => {
       const groupIds = canBeLimited(values.role) ? toGroupLimit(values.groupIds) : null;
       const body = { ...values, groupIds };
-      setSent(
-        await unwrapData(dashboard.invitations.post(body, addIdempotencyKey(idempotencyKey))),
-      );
+      setSent(await unwrapData(dashboard.invitations.post(body, addIdempotencyKey(key))));
     },
     undefined,
     { key: "invitation" },
