@@ -177,7 +177,7 @@ export class SourceWriter {
   #takeBatch(): Waiting[][] {
     const batch: Waiting[] = [];
     let reports = 0;
-    while (reports < atOnce.reports) {
+    while (reports < maxRequests.reports) {
       const next = this.#turns.beginNext();
       if (next === null) break;
       batch.push(next);

@@ -13,7 +13,7 @@ import { findLastSeq } from "../../events/log.ts";
 import type { EventReader, Subscription } from "../../events/reader.ts";
 import { createPublishDestination, type PublishDestination } from "./destination.ts";
 import { listPublishedFiles, type PublishedFile, type RenderingServices } from "./files.ts";
-import { asOfFile, isRenderedAt, joinOccasions, type Occasion, retryDelayMs } from "./file-plan.ts";
+import { asOfFile, isRenderedAt, joinOccasions, type Occasion } from "./file-plan.ts";
 import { folderRoot, isSamePlace, locatePlace, type Place, removalDays } from "./rules.ts";
 import type { PublishingPlan } from "./schema.ts";
 import { openBucket, openPublishing, toPlaceValues } from "./service.ts";

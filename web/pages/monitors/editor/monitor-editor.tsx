@@ -135,10 +135,13 @@ function useMonitorForm({ monitor, isNew, groupId, onTheirs }: Props) {
     async (values, force, idempotencyKey) => {
       const body = buildMonitorBody(values);
       assertCombinesMonitors(body);
-      if (edited === undefined) await unwrapData(v1.monitors.post(body, addIdempotencyKey(idempotencyKey)));
+      if (edited === undefined)
+        await unwrapData(v1.monitors.post(body, addIdempotencyKey(idempotencyKey)));
       else {
         const saved = await unwrapData(
-          v1.monitors({ id: edited.id }).patch(body, addIfMatch(force ? undefined : edited, idempotencyKey)),
+          v1
+            .monitors({ id: edited.id })
+            .patch(body, addIfMatch(force ? undefined : edited, idempotencyKey)),
         );
         queryClient.setQueryData(recordKey("monitor", saved.id), saved);
       }
