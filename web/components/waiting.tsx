@@ -7,7 +7,7 @@ import { t } from "../language/text.ts";
 const outlineAfterMs = 300;
 const reasonAfterMs = 3_000;
 
-/** `what` is the missing content, such as `The monitors`. */
+/** `subject` is the missing content, such as `The monitors`. */
 export function Waiting({ subject }: { subject: string }) {
   const [waitedMs, setWaited] = useState(0);
   const isLost = connection.use() === "lost";

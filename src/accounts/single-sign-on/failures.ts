@@ -2,7 +2,7 @@
 import { createLookup } from "../../core/collections/objects.ts";
 import { findFailureReason } from "../../core/outgoing/failures.ts";
 
-/** A failed sign-in. `said` is the provider's text, which is foreign and must be escaped. */
+/** A failed sign-in. `providerMessage` is the provider's text, which is foreign and must be escaped. */
 export class ProviderFailure extends Error {
   readonly providerMessage: string | null;
   readonly advice: string;

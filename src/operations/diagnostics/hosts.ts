@@ -84,7 +84,7 @@ export function describeFailure(error: unknown): string {
   return reason;
 }
 
-/** Returns the advice after a failed connection. `what` is a URL that the administrator can test. */
+/** Returns the advice after a failed connection. `url` is a URL that the administrator can test. */
 export function adviseOnFailure(error: unknown, url: string): string {
   if (error instanceof LocalFailure)
     return "This machine is in the way: see /etc/resolv.conf, its network, and --allow-target.";

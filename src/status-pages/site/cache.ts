@@ -26,7 +26,7 @@ export type Rendered = {
 };
 
 /**
- * A response rendered from data that was read at `readAt`, by the monotonic clock. `made` is null if there is
+ * A response rendered from data that was read at `readAt`, by the monotonic clock. `rendered` is null if there is
  * nothing to publish. `isPartial` is true if signed-in visitors get another response.
  */
 export type Rendering = {
