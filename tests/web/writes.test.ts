@@ -16,7 +16,7 @@ const without: Record<string, string[]> = {
     'dashboard["password-policy"].patch({ passwordSignIn })',
     "getSourceRoutes(id).patch({ enabled: next })",
     "v1.settings.patch({ smtp: null })",
-    "route.put(asUpload(file, name))",
+    "route.put(toUpload(file, name))",
     "route.delete()",
   ],
   "no record": [
