@@ -1,11 +1,15 @@
 /** The bars of a monitor's last 24 hours and 30 days, and its latency line. */
 import { useNavigate } from "@tanstack/react-router";
-import { memo } from "react";
+import { lazy, memo, Suspense } from "react";
 import { dayMs, hourMs } from "../../../../src/core/time/clock.ts";
 import { Bars, type BarTone } from "../../../components/display/bars.tsx";
+import { createChunk } from "../../../data/chunks.ts";
 import { useTimeline } from "../data.ts";
-import { PointDetails } from "../point-details.tsx";
 import { t } from "../../../language/text.ts";
+
+const PointDetails = lazy(
+  createChunk(async () => ({ default: (await import("../point-details.tsx")).PointDetails })),
+);
 
 const tones: Record<string, BarTone> = { u: "up", g: "degraded", d: "down", m: "maintenance" };
 type Found = { found: number; count: number };
@@ -96,12 +100,14 @@ function RecentBar({ id, span, first, from, tone }: BarProps) {
   const { data } = useTimeline(id, { from: first, to: first + count * barMs }, barMs / 1000);
   const point = data?.points.find(({ at }) => Date.parse(at) === from);
   return (
-    <PointDetails
-      from={from}
-      to={from + barMs}
-      point={data === undefined ? tone : point}
-      incidents={data?.incidents ?? []}
-    />
+    <Suspense>
+      <PointDetails
+        from={from}
+        to={from + barMs}
+        point={data === undefined ? tone : point}
+        incidents={data?.incidents ?? []}
+      />
+    </Suspense>
   );
 }
 
