@@ -91,7 +91,7 @@ function parseFields(lines: readonly string[]): { name: string; value: string }[
     const colon = isFold ? -1 : line.indexOf(":");
     const value = trimBlanks(line.slice(colon + 1));
     // A pattern without backtracking, because a target can send a line of 64 KiB of spaces.
-    if (/[\r\0]/.test(value)) throw invalidHttpError();
+    if (/[\r\0]/.test(line)) throw invalidHttpError();
     const last = fields.at(-1);
     if (isFold && last === undefined) throw invalidHttpError();
     if (isFold && last !== undefined) last.value = trimBlanks(`${last.value} ${value}`);
