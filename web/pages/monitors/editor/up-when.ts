@@ -12,7 +12,7 @@ export const upWhen: Record<MonitorType, string> = {
   tls: t("Up when the certificate is trusted and valid for this name."),
   push: t("Up when a job reports in time: after each interval, or when its schedule is due."),
   smtp: t(
-    "Up when the mail server greets and answers EHLO, after signing in if you set a username.",
+    "Up when the mail server greets and answers EHLO or HELO, after signing in if you set a username.",
   ),
   imap: t(
     "Up when the mail server greets and lists its capabilities, after signing in if you set a username.",
