@@ -35,7 +35,7 @@ const properties = new Set(
     .split(" "),
 );
 
-/** Functions of values. None loads an address. */
+/** CSS functions that values can use. None of them loads an address. */
 const functions = new Set(
   "var calc min max clamp rgb rgba hsl hsla hwb lab lch oklab oklch color color-mix light-dark linear-gradient radial-gradient conic-gradient repeating-linear-gradient repeating-radial-gradient repeating-conic-gradient cubic-bezier steps minmax repeat fit-content".split(
     " ",

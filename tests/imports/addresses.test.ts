@@ -49,7 +49,7 @@ describe("addresses of an imported Uptime Kuma", () => {
     expect(await readBadge("14/uptime/30d")).toMatch(/^Uptime \(30d\): 65\.\d\d%$/);
     expect(await readBadge("6/ping/720?label=Ping")).toMatch(/^Ping: \d+ ms$/);
     expect(await readBadge("6/cert-exp")).toBe("Cert Exp.: No/Bad Cert");
-    // On no page, unknown, and an unknown kind of badge.
+    // A monitor on no page, an unknown monitor, and an unknown badge.
     for (const path of ["56/status", "9999/status", "6/secrets"])
       expect([path, (await visitor.ask(`/api/badge/${path}`))?.status ?? 404]).toEqual([path, 404]);
   });

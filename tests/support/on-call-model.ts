@@ -30,7 +30,7 @@ type Problem = {
   isHeld: boolean;
   isAcknowledged: boolean;
   snoozedUntil: number | null;
-  /** The next step, the end as the last one, and its time. */
+  /** The next step and its time. The end of the policy counts as the last step. */
   next: number;
   dueAt: number;
   /** When steps ran, and whom each has notified. */

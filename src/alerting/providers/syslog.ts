@@ -12,7 +12,7 @@ import { countBytes, listLinks, renderWithin } from "./formatting.ts";
 
 /** Receivers should accept messages of this length: https://www.rfc-editor.org/rfc/rfc5424#section-6.1 */
 const maxBytes = 2_048;
-/** Wait for a sign that the server did not accept the message, because success has none. */
+/** Time in which the server can reject the message. It confirms no success. */
 const refusalMs = 300;
 /** Wait until a connection is closed. */
 const closeMs = 2_000;

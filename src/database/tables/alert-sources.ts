@@ -20,7 +20,7 @@ export const alertSources = sqliteTable(
     /** Name of the format of its requests, such as `alertmanager`. */
     type: text("type").notNull(),
     enabled: flag("enabled").notNull(),
-    /** Priority of all its alerts; null for the one that the sender names. */
+    /** Priority of all alerts of the source; null uses the priority in each request. */
     priority: text("priority"),
     escalationPolicyId: text("escalation_policy_id"),
     /** Severity of the incidents that its alerts open; null for none. */

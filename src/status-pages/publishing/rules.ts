@@ -8,7 +8,7 @@ export type Place = { root: string; prefix: string };
 /** Root of pages in `--publish-dir`. The prefix is the slug, which contains no slash. */
 export const folderRoot = "folder";
 
-/** The plan of a page, as far as it decides the place. */
+/** Settings that decide the place of a page. */
 type Plan = { enabled: boolean; to: "folder" | "s3"; s3: Omit<Bucket, "secretAccessKey"> | null };
 
 /** Returns the place of a page; null if it is not published. */

@@ -176,7 +176,7 @@ const hasJobs = ({ monitorIds }: BulkEdit) =>
 const isPause = ({ change }: BulkEdit) => typeof change === "object" && change.paused === true;
 
 /** The suggested end of a pause, for the field. */
-function startEnd({ change }: BulkEdit, zone: string): string {
+function suggestEnd({ change }: BulkEdit, zone: string): string {
   const end = typeof change === "object" ? change.pausedUntil : null;
   return end == null ? "" : toClock(Date.parse(end), zone);
 }
@@ -189,7 +189,7 @@ function nameSubject({ monitorIds }: BulkEdit): string {
 
 export default function BulkDialog({ edit }: { edit: BulkEdit }) {
   const zone = useZone();
-  const form = useForm<Values>({ ...unchanged, pausedUntil: startEnd(edit, zone) }, save);
+  const form = useForm<Values>({ ...unchanged, pausedUntil: suggestEnd(edit, zone) }, save);
   const text = JSON.stringify(buildBody(edit, form.values, zone));
   const body = useMemo(() => JSON.parse(text) as Many | null, [text]);
   const preview = useCurrentPreview(body);
