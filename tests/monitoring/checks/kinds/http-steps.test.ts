@@ -381,7 +381,7 @@ describe("a rejected monitor has", () => {
     ],
     [
       "a name in a form",
-      { variables: { a: "1" }, form: [{ name: "x", value: "{{b}}" }] },
+      { variables: { a: "1" }, bodyType: "form", form: [{ name: "x", value: "{{b}}" }] },
       "form[0].value",
     ],
     ["a duplicate name", { ...token, steps: [{ ...step, ...token }] }, "steps[0].save[0].name"],
