@@ -165,7 +165,7 @@ describeInChromium("contact methods", (browser) => {
   });
 
   test.each([390, 1440])(
-    "at %i px, Verify and the menu of a method are side by side",
+    "at %i px, Verify and the menu of a method don't overlap, and a phone has Verify below the name",
     async (width) => {
       const body = { type: "webhook", name: `Width ${width}`, url: world.site.at("/phone") };
       await world.ask("POST", "/api/v1/contact-methods", body);
@@ -179,6 +179,10 @@ describeInChromium("contact methods", (browser) => {
       };
       await row.getByRole("button", { name: "Verify" }).waitFor();
       const [verify, menu] = [await boxOf("Verify"), await boxOf(`Actions for ${body.name}`)];
+      if (width === 390) {
+        expect(verify.y).toBeGreaterThanOrEqual(menu.y + menu.height);
+        return;
+      }
       expect(menu.x).toBeGreaterThanOrEqual(verify.x + verify.width);
       expect(menu.y).toBeLessThan(verify.y + verify.height);
       expect(menu.y + menu.height).toBeGreaterThan(verify.y);

@@ -189,7 +189,9 @@ describeInChromium("an edit", (browser) => {
           await field.fill("Changed");
         },
       );
-      expect([path, reads.length <= 3 ? [] : reads]).toEqual([path, []]);
+      // The page also reads its problems at an interval.
+      const caused = reads.filter((read) => read !== "/problems");
+      expect([path, caused.length <= 3 ? [] : caused]).toEqual([path, []]);
     }
     expect(faults).toEqual([]);
   });

@@ -14,8 +14,12 @@ const third: Address = { address: "127.0.0.3", family: 4, isPrivate: true };
 describe("of several addresses", () => {
   test("one that refuses is skipped, and the next one is used", async () => {
     const { context, end } = createDialing();
-    await using server = await startListener((socket) => void socket.end("second"), second);
-    const connection = await dial([first, second], server.port, context);
+    const port = getFreePort();
+    await using server = await startListener((socket) => void socket.end("second"), {
+      ...second,
+      port,
+    });
+    const connection = await dial([first, second], port, context);
     expect(await readAll(connection)).toBe("second");
     end();
     await server.waitUntilAllClosed();
