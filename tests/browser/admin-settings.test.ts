@@ -14,6 +14,7 @@ import {
   selectPageFaults,
   visitAs,
 } from "../support/admin-world.ts";
+import { createParty, issueRoot } from "../support/certificate-builder.ts";
 import { describeInChromium, storePicture, findViolations, visitPage } from "../support/browser.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { pollUntil } from "../support/poll.ts";
@@ -336,6 +337,27 @@ describeInChromium("the settings", (browser) => {
     await page.getByText("What you typed earlier is back.").waitFor();
     expect(await page.getByLabel("E-mail", { exact: true }).inputValue()).toBe("half@typed");
     await page.getByRole("button", { name: "Start over" }).click();
+    expect(selectPageFaults(open.faults)).toEqual([]);
+  });
+
+  test("one of several certificate authorities is removed by its name, when the change is saved", async () => {
+    const [kept, removed] = ["Kept CA", "Old CA"].map((name) => issueRoot(createParty(name)));
+    const certificateAuthorities = `${removed}${kept}`;
+    await world.ask("PATCH", "/api/v1/settings", { certificateAuthorities });
+    await using open = await world.open(browser, "/settings/certificate-authorities");
+    const { page } = open;
+    await page.getByRole("button", { name: "Remove Old CA" }).click();
+    await page.getByText("Removed when you save").waitFor();
+    await storePicture(page, "admin-authorities.png");
+    expect((await world.ask("GET", "/api/v1/settings")).certificateAuthorities).toContain(
+      removed?.trim(),
+    );
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Remove Old CA" }).waitFor({ state: "detached" });
+    await page.getByText("Removed when you save").waitFor({ state: "detached" });
+    const saved = await world.ask("GET", "/api/v1/settings");
+    expect(saved.certificateAuthorities.trim()).toBe(kept?.trim());
+    await world.ask("PATCH", "/api/v1/settings", { certificateAuthorities: null });
     expect(selectPageFaults(open.faults)).toEqual([]);
   });
 

@@ -262,8 +262,12 @@ export const SettingsPatch = bodySchema(
 );
 export type SettingsPatch = z.output<typeof SettingsPatch>;
 
-/** A trusted certificate authority: subject and expiry of its certificate. */
-export const TrustedAuthority = z.object({ name: z.string(), expiresAt: Timestamp });
+/** A trusted certificate authority: subject and expiry of its certificate, and the certificate. */
+export const TrustedAuthority = z.object({
+  name: z.string(),
+  expiresAt: Timestamp,
+  pem: z.string(),
+});
 export type TrustedAuthority = z.infer<typeof TrustedAuthority>;
 
 export const Settings = z

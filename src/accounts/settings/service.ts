@@ -46,9 +46,10 @@ export async function getSettings({ store, organizationId }: Scope): Promise<Set
 /** Lists the certificate authorities in the order of the file. */
 export async function listAuthorities(scope: Scope): Promise<TrustedAuthority[]> {
   const { certificateAuthorities } = await getSettings(scope);
-  return parseSubjects(certificateAuthorities ?? "").map(({ name, endsAt }) => ({
+  return parseSubjects(certificateAuthorities ?? "").map(({ name, endsAt, pem }) => ({
     name,
     expiresAt: formatTimestamp(endsAt),
+    pem,
   }));
 }
 

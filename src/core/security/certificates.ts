@@ -8,16 +8,16 @@ export const splitCertificates = (pem: string): string[] =>
   pem.match(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g) ?? [];
 
 /**
- * Returns the subject and expiry of each certificate, in Unix milliseconds. The subject is the common name, if there
+ * Returns each certificate with its subject and expiry, in Unix milliseconds. The subject is the common name, if there
  * is one.
  */
-export const parseSubjects = (pem: string): { name: string; endsAt: number }[] =>
+export const parseSubjects = (pem: string): { name: string; endsAt: number; pem: string }[] =>
   splitCertificates(pem).map((block) => {
     const { subject, validTo } = new X509Certificate(block);
     // RFC 2253 escapes characters such as commas with a backslash.
     const lines = subject.split("\n").map((line) => line.replaceAll(/\\(.)/g, "$1"));
     const common = lines.find((line) => line.startsWith("CN="))?.slice(3);
-    return { name: common ?? lines.join(", "), endsAt: Date.parse(validTo) };
+    return { name: common ?? lines.join(", "), endsAt: Date.parse(validTo), pem: block };
   });
 
 /** Returns the error of PEM certificates as the end of a sentence; null if they are valid. */

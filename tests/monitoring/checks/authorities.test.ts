@@ -106,5 +106,6 @@ test("the page shows the name and expiry of each certificate to administrators o
   expect(others).toEqual([one]);
   expect(`CN=${one.name}`).toBe(subject);
   expect(Date.parse(one.expiresAt)).toBe(Date.parse(validTo));
+  expect(one.pem).toBe(clientCertificate.trim());
   expect((await (await signInMember(appliance, "member")).page("GET", at)).status).toBe(403);
 });

@@ -1,5 +1,5 @@
 /** Settings: certificate authorities that checks trust. */
-import { Textarea } from "@mantine/core";
+import { Button, Textarea } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Settings } from "../../../../src/accounts/settings/schema.ts";
@@ -59,7 +59,16 @@ function Fields({ settings, ...props }: SettingsFormProps) {
           "The checks of all monitors trust certificates of these authorities, as well as of the public ones.",
         )}
       </p>
-      <Authorities of={known} />
+      <Authorities
+        of={known}
+        text={form.values.certificateAuthorities}
+        onRemove={(pem) =>
+          form.set(
+            "certificateAuthorities",
+            form.values.certificateAuthorities.replace(pem, "").trimStart(),
+          )
+        }
+      />
       <Panel>
         <FormFrame
           form={form}
@@ -94,15 +103,23 @@ function Fields({ settings, ...props }: SettingsFormProps) {
 const dayMs = 86_400_000;
 const soonDays = 30;
 
-/** Lists the saved certificates by name and expiry, because PEM text is unreadable. */
-function Authorities({ of: { updatedAt } }: { of: Settings }) {
+/** Lists the saved certificates by name and expiry, because PEM text is unreadable. `text` is that of the form. */
+function Authorities({
+  of: { updatedAt },
+  text,
+  onRemove,
+}: {
+  of: Settings;
+  text: string;
+  onRemove: (pem: string) => void;
+}) {
   const { data = [] } = useQuery(createAuthoritiesQuery(updatedAt));
   const now = useNow();
   if (data.length === 0) return null;
   return (
     <Panel isFlush>
       <ul className="entries" aria-label={t("Trusted authorities")}>
-        {data.map(({ name, expiresAt }, index) => {
+        {data.map(({ name, expiresAt, pem }, index) => {
           const days = Math.floor((Date.parse(expiresAt) - now) / dayMs);
           const time = <Time at={expiresAt} as="short" />;
           const state = days < 0 ? "down" : days < soonDays ? "degraded" : null;
@@ -117,6 +134,19 @@ function Authorities({ of: { updatedAt } }: { of: Settings }) {
                 days < 0 ? tNode("Expired {time}", { time }) : tNode("Expires {time}", { time })
               }
               facts={days < 0 ? [] : [[t("Left"), t("{days} d", { days: formatCount(days) })]]}
+              action={
+                text.includes(pem) ? (
+                  <Button
+                    size="xs"
+                    aria-label={t("Remove {name}", { name })}
+                    onClick={() => onRemove(pem)}
+                  >
+                    {t("Remove")}
+                  </Button>
+                ) : (
+                  <span className="quiet">{t("Removed when you save")}</span>
+                )
+              }
             />
           );
         })}
