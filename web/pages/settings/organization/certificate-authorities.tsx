@@ -62,12 +62,7 @@ function Fields({ settings, ...props }: SettingsFormProps) {
       <Authorities
         of={known}
         text={form.values.certificateAuthorities}
-        onRemove={(pem) =>
-          form.set(
-            "certificateAuthorities",
-            form.values.certificateAuthorities.replace(pem, "").trimStart(),
-          )
-        }
+        onChange={(text) => form.set("certificateAuthorities", text)}
       />
       <Panel>
         <FormFrame
@@ -107,11 +102,11 @@ const soonDays = 30;
 function Authorities({
   of: { updatedAt },
   text,
-  onRemove,
+  onChange,
 }: {
   of: Settings;
   text: string;
-  onRemove: (pem: string) => void;
+  onChange: (text: string) => void;
 }) {
   const { data = [] } = useQuery(createAuthoritiesQuery(updatedAt));
   const now = useNow();
@@ -139,7 +134,7 @@ function Authorities({
                   <Button
                     size="xs"
                     aria-label={t("Remove {name}", { name })}
-                    onClick={() => onRemove(pem)}
+                    onClick={() => onChange(text.replace(pem, "").trimStart())}
                   >
                     {t("Remove")}
                   </Button>
