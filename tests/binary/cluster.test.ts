@@ -15,7 +15,9 @@ describe.skipIf(!hasRqlite)("Signalbox on a cluster", () => {
   beforeAll(async () => {
     const auth = join(newDirectory(), "auth.json");
     writeFileSync(auth, JSON.stringify([{ username: "box", password, perms: ["all"] }]));
-    node = await startOneNode(["-auth", auth]);
+    node = await startOneNode(["-auth", auth], {
+      Authorization: `Basic ${btoa(`box:${password}`)}`,
+    });
   });
   afterAll(() => node.kill());
 

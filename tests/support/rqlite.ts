@@ -86,9 +86,13 @@ async function startNode({
 const quick = ["-raft-timeout", "50ms", "-raft-election-timeout", "50ms"];
 const quickFlags = [...quick, "-raft-leader-lease-timeout", "50ms", "-raft-log-level", "ERROR"];
 
-export async function startOneNode(flags: string[] = []): Promise<RqliteNode> {
+/** `headers` sign in at a node that requires a password, so that its readiness can be read. */
+export async function startOneNode(
+  flags: string[] = [],
+  headers: Record<string, string> = {},
+): Promise<RqliteNode> {
   const node = await startNode({ flags: [...quickFlags, ...flags] });
-  await isReady(node.host);
+  await isReady(node.host, headers);
   return node;
 }
 
@@ -128,10 +132,10 @@ export function createNodeStarters() {
   };
 }
 
-async function isReady(host: string) {
+async function isReady(host: string, headers: Record<string, string> = {}) {
   for (;;) {
-    // A node that requires a password or TLS responds with that before it is ready.
-    const isUp = await fetch(`http://${host}/readyz`).then(
+    // A node that requires another sign-in or TLS responds with that before it is ready.
+    const isUp = await fetch(`http://${host}/readyz`, { headers }).then(
       ({ status }) => status !== 503,
       () => false,
     );

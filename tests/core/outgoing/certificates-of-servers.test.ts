@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
 import { createServer, type TLSSocket } from "node:tls";
-import type { AddressInfo } from "node:net";
 import { findLongestPath } from "../../../src/core/outgoing/certificates/path.ts";
+import { getFreePort } from "../../support/binary.ts";
 import { runCheckOfType, startListener } from "../../support/check-runs.ts";
 import {
   issueCertificate,
@@ -25,10 +25,12 @@ async function startServer(subject: Party, ...chain: string[]) {
     },
   );
   const { promise, resolve } = Promise.withResolvers<void>();
-  server.listen(0, host, resolve);
+  // Judgements are cached for a minute by address, and the system can assign a port twice.
+  const port = getFreePort();
+  server.listen(port, host, resolve);
   await promise;
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     [Symbol.asyncDispose]: async () => void server.close(),
   };
 }
