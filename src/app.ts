@@ -23,13 +23,14 @@ import { createApiKeyCache } from "./accounts/api-keys/service.ts";
 import { buildNodeName } from "./cluster/rules.ts";
 import { ClusterNode } from "./cluster/service.ts";
 import { soleNode } from "./cluster/leases.ts";
-import { type Clock, readSystemClock } from "./core/time/clock.ts";
+import { type Clock, hourMs, readSystemClock } from "./core/time/clock.ts";
 import { type FairQueue, createFairQueue } from "./core/collections/fair-queue.ts";
 import { codeMs } from "./alerting/contact-methods/rules.ts";
 import {
   alertBounds,
   contactBounds,
   mailBounds,
+  reportBounds,
   requestBounds,
   signUpBounds,
   sourceBounds,
@@ -569,6 +570,7 @@ function buildApiDependencies(parts: Parts, pageQueue: FairQueue): ApiDependenci
     replayLimit: createLimitPerMinute(sourceBounds.replays.value),
     testAlertLimit: createLimitPerMinute(alertBounds.testAlerts.value),
     codeLimit: createRateLimit(contactBounds.codes.value, clock, { windowMs: codeMs }),
+    reportLimit: createRateLimit(reportBounds.sentNow.value, clock, { windowMs: hourMs }),
     previewLimit: createLimitPerMinute(statusPageBounds.previews.value),
     hostCheckLimit: createLimitPerMinute(statusPageBounds.hostChecks.value),
   };

@@ -1029,6 +1029,12 @@ export const escalationBounds = {
 export const reportBounds = {
   mails: { value: 20, unit: "entries", per: "organization", beyond: validationText },
   recipients: { value: 50, unit: "entries", per: "report by mail", beyond: validationText },
+  sentNow: {
+    value: 10,
+    unit: "requests",
+    per: "organization and hour",
+    beyond: "Further reports that people send before their time are rejected: 429.",
+  },
   printing: {
     value: 30,
     unit: "seconds",

@@ -118,6 +118,12 @@ export const splitIntoPortions = <T>(
     }));
   }).flat();
 
+/** Like `splitIntoPortions`, but one statement for a list that one portion contains. It can share a COMMIT. */
+export const splitIfLong = <T>(
+  list: readonly T[],
+  make: (portion: readonly T[]) => Statement[],
+): Statement[] => (list.length <= portionRows ? make(list) : splitIntoPortions(list, make));
+
 /** Returns the table that a statement writes to; null for other statements. */
 export function findWrittenTable(text: string): string | null {
   const [, table] =

@@ -7,6 +7,7 @@ import { formatTimestamp } from "../core/time/clock.ts";
 import { notFoundError } from "../database/rows.ts";
 import { commit } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
+import { consume, type RateLimit } from "../http/access/rate-limit.ts";
 import { getGroup } from "../monitoring/groups/service.ts";
 import { getLanguage } from "../status-pages/languages/catalogue.ts";
 import { getStatusPage } from "../status-pages/service.ts";
@@ -117,9 +118,13 @@ async function composeTitle(
 
 /**
  * Sends the report of the last week or month to its recipients, also if they have it. Throws NOT_FOUND if it is not set
- * up, CONFLICT without a mail server, and while the same report is being sent.
+ * up, CONFLICT without a mail server, and while the same report is being sent, RATE_LIMITED.
  */
-export async function sendReportMail(scope: Scope, subject: ReportToSend): Promise<SentReportMail> {
+export async function sendReportMail(
+  scope: Scope,
+  subject: ReportToSend,
+  limit: RateLimit,
+): Promise<SentReportMail> {
   const mail = await findMail(scope, subject);
   if (mail === undefined) throw notFoundError("report by mail");
   if ((await findSettings(scope.store, scope.organizationId)).smtp === null)
@@ -136,6 +141,7 @@ export async function sendReportMail(scope: Scope, subject: ReportToSend): Promi
     from,
     to,
   };
+  consume(limit, scope.organizationId);
   return commit(
     scope,
     [

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { defineEndpoint } from "../http/endpoint.ts";
 import { createRouter } from "../http/request-context.ts";
 import type { ReportPrinter } from "./printer.ts";
+import type { RateLimit } from "../http/access/rate-limit.ts";
 import { HoldQuery } from "../http/held-changes/schema.ts";
 import { downloadMailPdf, previewReportMail, sendReportMail } from "./mail-service.ts";
 import {
@@ -18,7 +19,13 @@ import {
 import { getYearReport } from "./year-service.ts";
 import { downloadReport, downloadReportAsPdf, getReport } from "./service.ts";
 
-export const createReportRoutes = ({ printer }: { printer: ReportPrinter }) =>
+type ReportDependencies = {
+  printer: ReportPrinter;
+  /** Limit of reports sent on request, per organization. */
+  reportLimit: RateLimit;
+};
+
+export const createReportRoutes = ({ printer, reportLimit }: ReportDependencies) =>
   createRouter("/api/v1/reports")
     .get(
       ...defineEndpoint("/", {
@@ -121,6 +128,6 @@ export const createReportRoutes = ({ printer }: { printer: ReportPrinter }) =>
         body: ReportToSend,
         data: SentReportMail,
         errors: ["NOT_FOUND", "CONFLICT"],
-        handle: ({ scope, body }) => sendReportMail(scope, body),
+        handle: ({ scope, body }) => sendReportMail(scope, body, reportLimit),
       }),
     );

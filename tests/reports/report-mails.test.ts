@@ -374,3 +374,19 @@ test("only a report that is set up is sent, by an admin, and only with a mail se
   await update({ smtp: null });
   expect(await send(api, { interval: "monthly" })).toBe(409);
 });
+
+test("reports that people send now are limited to ten per hour of an organization", async () => {
+  await using world = await createWorld();
+  const { api, update, time, database } = world;
+  await update({ reportMails: [{ interval: "monthly", to: [{ email: "boss@team.example" }] }] });
+  const send = async () => {
+    const { status } = await api("POST", `${mailPath}/send`, { body: { interval: "monthly" } });
+    database.run("UPDATE deliveries SET due_at = NULL");
+    return status;
+  };
+  const statuses: number[] = [];
+  for (let attempt = 0; attempt < 12; attempt++) statuses.push(await send());
+  expect(statuses).toEqual([...Array<number>(10).fill(200), 429, 429]);
+  time.now += 3_600_000;
+  expect(await send()).toBe(200);
+});

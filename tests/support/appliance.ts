@@ -271,6 +271,7 @@ export function createAppliance(
     verifySns: createSnsVerifier({ targets, exchange: exchange ?? sendExchange }),
     replayLimit: createRateLimit(60, clock),
     testMailLimit: createRateLimit(6, clock),
+    reportLimit: createRateLimit(10, clock, { windowMs: 3_600_000 }),
     testAlertLimit: createRateLimit(30, clock),
     codeLimit: createRateLimit(3, clock, { windowMs: 15 * 60_000 }),
     previewLimit: createRateLimit(previewsPerMinute, clock),

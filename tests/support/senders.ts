@@ -287,6 +287,7 @@ export const senders: Readonly<Record<string, Sender>> = {
     ...job,
     paths: [],
     maxBytes: null,
+    knowsRepeated: true,
     fields: { failureKeywords: ["failed"] },
     write: (token, reported) => writeMail(`${token}@signalbox.lan`, reported),
   },

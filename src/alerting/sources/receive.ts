@@ -3,7 +3,8 @@ import { AppError, rateLimitError } from "../../core/errors.ts";
 import { sha256 } from "../../core/ids.ts";
 import { sourceBounds } from "../../core/limits.ts";
 import { invalidFieldError } from "../../core/validation.ts";
-import type { Store } from "../../database/store.ts";
+import { yieldToEventLoop } from "../../core/time/event-loop.ts";
+import { portionRows, type Store } from "../../database/store.ts";
 import type { NetworkLimit, RateLimit } from "../../http/access/rate-limit.ts";
 import { type BodyClient, assertNotCompressed, readBytes } from "../../http/body.ts";
 import { pathOf } from "../../http/request.ts";
@@ -194,6 +195,8 @@ async function store(source: SourceRow, sent: Sent, context: SourceContext): Pro
   } catch (error) {
     return logError(source, sent, error, context);
   }
+  // Reading and planning that many reports takes longer than one turn of the event loop should.
+  if (read.reports.length > portionRows) await yieldToEventLoop();
   const outcome = await context.writer.add({ source, request, ...read });
   return { ...outcome, key: read.reports[0]?.key ?? null };
 }

@@ -7,7 +7,7 @@ import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
 import { yieldToEventLoop } from "../../core/time/event-loop.ts";
 import { createCommitPace } from "../../core/time/pace.ts";
 import { guardVersion } from "../../database/references.ts";
-import { retryOnStaleRead, type Statement, type Store } from "../../database/store.ts";
+import { retryOnStaleRead, splitIfLong, type Statement, type Store } from "../../database/store.ts";
 import { alertSources } from "../../database/tables/alert-sources.ts";
 import { createRateLimit, type RateLimit } from "../../http/access/rate-limit.ts";
 import { unknownPathError } from "../../http/responses/error-response.ts";
@@ -248,11 +248,13 @@ export class SourceWriter {
                 source,
                 changed.map(({ key }) => [key, known.get(key)?.version ?? 0]),
               ),
-              putSourceAlerts(source, stored),
+              ...splitIfLong(stored, (portion) => [putSourceAlerts(source, portion)]),
             ]),
         ...(applying.events.length === 0
           ? []
-          : [appendSourceEvents(source.organizationId, at, applying.events)]),
+          : splitIfLong(applying.events, (portion) => [
+              appendSourceEvents(source.organizationId, at, portion),
+            ])),
         ...incidents.statements,
         ...log.statements,
         ...this.#prune(source, portion),

@@ -5,10 +5,11 @@ import { invalidFieldError } from "../../core/validation.ts";
 import { limitToGroups } from "../../database/group-limit.ts";
 import { unknownReferenceError } from "../../database/references.ts";
 import { guardFieldExists } from "../../database/rows.ts";
-import { StaleRead, type Statement } from "../../database/store.ts";
+import type { Statement } from "../../database/store.ts";
 import { monitors } from "../../database/tables/monitoring.ts";
 import { exceedsLevels, findCycle, groupByDependent } from "./rules.ts";
 import {
+  countLevelsBelow,
   guardDependencyLimit,
   guardNoCycle,
   listDependencies,
@@ -36,14 +37,19 @@ export async function replaceDependencies(
   const cycle = findCycle(monitorIds, parentIds, parents);
   if (cycle !== null) throw await createCycleError(scope, cycle, parentIds);
   const levels = monitorBounds.dependencyLevels.value;
-  if (exceedsLevels(parentIds, parents, levels))
+  const below = parentIds.length === 0 ? 0 : await countLevelsBelow(scope, monitorIds);
+  if (exceedsLevels(parentIds, parents, levels - below))
     throw invalidFieldError("dependsOn", `must have at most ${levels} levels of dependencies`);
   const hiddenIds = await listHiddenParentIds(scope, table, id);
   return [
     ...guardFieldExists(scope, "dependsOn", monitors, parentIds),
     ...replacers[table](scope, id, [...parentIds, ...hiddenIds]),
     guardDependencyLimit(scope.organizationId),
-    guardNoCycle(scope.organizationId, parentIds, () => new StaleRead()),
+    guardNoCycle(
+      scope.organizationId,
+      parentIds.length === 0 || table === "groups" ? parentIds : [id],
+      () => invalidFieldError("dependsOn", `makes a cycle, or more than ${levels} levels`),
+    ),
   ];
 }
 

@@ -4,7 +4,7 @@ import { AppError } from "../../core/errors.ts";
 import { monitorBounds } from "../../core/limits.ts";
 import { formatCount } from "../../core/text/formatting.ts";
 import { replaceLinks, type Tenant } from "../../database/rows.ts";
-import { guardCondition, type Prepared, StaleRead, type Statement } from "../../database/store.ts";
+import { guardCondition, type Prepared, type Statement } from "../../database/store.ts";
 import { monitorDependencies, monitorGroupDependencies } from "../../database/tables/monitoring.ts";
 import type { Dependency, Member } from "./rules.ts";
 
@@ -133,28 +133,66 @@ const closureText = `with recursive ${reachedText} ${parentsOf("r")
 export const listDependencies = ({ store, organizationId }: Tenant, ids: readonly string[]) =>
   store.query<Dependency>(closureText, [JSON.stringify(ids), organizationId]);
 
-/** SQL for the monitors that the JSON list `?1` reaches, with the number of links between. A cycle never ends. */
-const levelsText = `levels (id, level) as (
-    select w.value, 0 from json_each(?1) w
+/** SQL for the direct dependents of a monitor `own.id`, with a further column. `?2` is the organization. */
+const dependentsOf = (own: string, further = "") => [
+  `select d.monitor_id as id${further} from ${own} cross join monitor_dependencies d
+     indexed by monitor_dependencies_by_parent on d.organization_id = ?2 and d.parent_id = ${own}.id`,
+  `select m.id${further} from ${own} cross join monitor_group_dependencies d
+     indexed by monitor_group_dependencies_by_parent on d.organization_id = ?2 and d.parent_id = ${own}.id
+   cross join monitors m on m.organization_id = d.organization_id and m.group_id = d.group_id`,
+];
+
+/** Returns over how many levels others depend on these monitors. A cycle counts as one level more than allowed. */
+export async function countLevelsBelow(
+  { store, organizationId }: Tenant,
+  ids: readonly string[],
+): Promise<number> {
+  const [row] = await store.query<{ level: number | null }>(
+    `with recursive down (id, level) as (select value, 0 from json_each(?1)
+      ${dependentsOf("down", ", level + 1")
+        .map((text) => `union ${text} where level <= ${maxLevels}`)
+        .join("\n      ")})
+    select max(level) as level from down`,
+    [JSON.stringify(ids), organizationId],
+  );
+  return row?.level ?? 0;
+}
+
+/**
+ * SQL for the chains from the JSON list `?1` and from the lowest monitors that depend on it, with the number of links. A
+ * cycle never ends.
+ */
+const levelsText = `below (id) as (select value from json_each(?1)
+      ${dependentsOf("below")
+        .map((text) => `union ${text}`)
+        .join("\n      ")}),
+    lowest (id) as (
+      select value from json_each(?1) union
+      select id from below where not exists (select 1 from monitor_dependencies d
+          where d.organization_id = ?2 and d.parent_id = below.id)
+        and not exists (select 1 from monitor_group_dependencies d
+          where d.organization_id = ?2 and d.parent_id = below.id)),
+    levels (id, level) as (
+    select id, 0 from lowest
     ${parentsOf("l")
       .map(
         (joins) =>
-          `union select d.parent_id, l.level + 1 from levels l ${joins} where l.level < ${maxLevels}`,
+          `union select d.parent_id, l.level + 1 from levels l ${joins} where l.level <= ${maxLevels}`,
       )
       .join("\n    ")})`;
 
 /**
- * Fails the write if these monitors are in or below a cycle, or of more levels than allowed. Must follow the statements
- * that link them.
+ * Fails the write if a chain through these monitors is a cycle, or has more levels than allowed, above or below them.
+ * Must follow the statements that link them.
  */
 export const guardNoCycle = (
   organizationId: string,
   ids: readonly string[],
-  otherwise: () => AppError | StaleRead,
+  otherwise: () => AppError,
 ): Prepared =>
   guardCondition(
     `not exists (with recursive ${levelsText}
-    select 1 from levels where level = ${maxLevels})`,
+    select 1 from levels where level > ${maxLevels})`,
     [JSON.stringify(ids), organizationId],
     otherwise,
   );
@@ -178,5 +216,5 @@ export const guardDependencyLimit = (organizationId: string): Prepared =>
 export const circleError = () =>
   new AppError(
     "CONFLICT",
-    "The group depends on one of these monitors, or on one that depends on it.",
+    `The group depends on one of these monitors, or on one that depends on it, or has more than ${maxLevels} levels of dependencies with them.`,
   );

@@ -64,6 +64,20 @@ export function listReports(store: Store, monitorKey: number): Promise<ReportRow
   );
 }
 
+/** Whether a report of this program is among the stored ones of a monitor. */
+export async function hasReportFrom(
+  store: Store,
+  { organizationId, id }: { organizationId: string; id: string },
+  userAgent: string,
+): Promise<boolean> {
+  const rows = await store.query(
+    `select 1 as found from monitor_states s join push_reports r on r.monitor_key = s.key
+    where s.organization_id = ? and s.monitor_id = ? and r.user_agent = ? limit 1`,
+    [organizationId, id, userAgent],
+  );
+  return rows.length > 0;
+}
+
 /** Lists the push monitors with a slug; at most two, because more are as ambiguous. */
 export function listBySlug(store: Store, organizationId: string, slug: string) {
   return store.query<{ organizationId: string; id: string }>(

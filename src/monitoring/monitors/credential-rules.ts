@@ -1,7 +1,7 @@
-/** Finds settings that a check would ignore, such as a password without a user name. */
+/** Finds settings that a check would ignore, such as a password without a user name, or that no device accepts. */
 import { createLookup } from "../../core/collections/objects.ts";
 
-type Unused = { path: string; issue: string };
+type SettingIssue = { path: string; issue: string };
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Credentials with the field without which a check ignores them. */
@@ -45,7 +45,7 @@ export const decidingFields = [
 ];
 
 /** Returns a setting that the check would ignore, with the reason; null if all are used. */
-export function findUnusedSetting(monitor: Fields): Unused | null {
+export function findUnusedSetting(monitor: Fields): SettingIssue | null {
   const isSet = (name: string) => ![undefined, null, false].includes(monitor[name] as null);
   const { type, snmpVersion } = monitor;
   const unused = snmpVersion === "3" ? snmp1Fields : snmp3Fields;
@@ -71,7 +71,7 @@ export function findUnusedSetting(monitor: Fields): Unused | null {
 }
 
 /** Finds a user name or password that no step of a browser fills into the page. */
-function findUnusedInSteps(monitor: Fields): Unused | null {
+function findUnusedInSteps(monitor: Fields): SettingIssue | null {
   const steps = (monitor["steps"] ?? []) as readonly string[];
   const isFilled = (name: string) =>
     steps.some((step) => new RegExp(`^fill .*\\{\\{\\s*${name}\\s*\\}\\}`).test(step));
@@ -85,10 +85,24 @@ function findUnusedInSteps(monitor: Fields): Unused | null {
   };
 }
 
-const requireOther = (path: string, needed: string): Unused => ({
+const requireOther = (path: string, needed: string): SettingIssue => ({
   path,
   issue: `is used only with ${needed}: enter one, or remove ${path}`,
 });
+
+const minSnmpPassword = 8;
+
+/** Returns an SNMP password that devices reject as too short: https://www.rfc-editor.org/rfc/rfc3414#section-11.2 */
+export function findShortPassword(monitor: Fields): SettingIssue | null {
+  if (monitor["type"] !== "snmp") return null;
+  const path = (["authPassword", "privPassword"] as const).find((name) => {
+    const value = monitor[name];
+    return typeof value === "string" && Array.from(value).length < minSnmpPassword;
+  });
+  return path === undefined
+    ? null
+    : { path, issue: `must have at least ${minSnmpPassword} characters` };
+}
 
 /** Removes the credentials of the other versions of SNMP after its version was changed. */
 export function dropOtherVersion(record: Fields, before: Fields): Record<string, unknown> {

@@ -8,7 +8,7 @@ import { invalidFieldError, parse } from "../../core/validation.ts";
 import { findScheduleIssue } from "../jobs/schedule-rules.ts";
 import { computePause, findPauseEndIssue, type GivenPause } from "./pause-rules.ts";
 import { openMonitor } from "./record.ts";
-import { decidingFields, findUnusedSetting } from "./credential-rules.ts";
+import { decidingFields, findShortPassword, findUnusedSetting } from "./credential-rules.ts";
 import { listExpressions, listTargets } from "./rules.ts";
 import { type MonitorPatch, NewMonitor } from "./schema.ts";
 import { findSizeIssue } from "./size-rules.ts";
@@ -33,7 +33,7 @@ export async function applyMonitorPatch(
   );
   if (["command", "arguments"].some((name) => patch[name] !== undefined))
     await assertCommandsAllowed(scope.targets);
-  if (decidingFields.some((name) => patch[name] !== undefined)) assertSettingsUsed(input);
+  if (decidingFields.some((name) => patch[name] !== undefined)) assertSettingsUsable(input);
   await assertExpressionsValid(input);
   assertScheduleValid(input);
   current.derive((fields) => {
@@ -66,10 +66,10 @@ const proofOf = (monitor: object) => {
   return [clientCertificate, clientKey];
 };
 
-/** Throws VALIDATION_ERROR for a setting that the check would ignore, such as a password without a user name. */
-function assertSettingsUsed(input: NewMonitor) {
-  const unused = findUnusedSetting(input);
-  if (unused !== null) throw invalidFieldError(unused.path, unused.issue);
+/** Throws VALIDATION_ERROR for a password without a user name, or too short for its protocol. */
+function assertSettingsUsable(input: NewMonitor) {
+  const found = findUnusedSetting(input) ?? findShortPassword(input);
+  if (found !== null) throw invalidFieldError(found.path, found.issue);
 }
 
 /** Throws VALIDATION_ERROR for an invalid client certificate or a key that does not match it. */
@@ -105,7 +105,7 @@ export async function assertCheckable({ targets }: Scope, input: NewMonitor) {
   await assertTargetsAllowed(targets, listTargets(input));
   if (input.type === "command") await assertCommandsAllowed(targets);
   assertMonitorFits(input);
-  assertSettingsUsed(input);
+  assertSettingsUsable(input);
   await assertExpressionsValid(input);
   assertScheduleValid(input);
   assertClientCertificate(input);

@@ -382,7 +382,7 @@ export const monitorKinds = {
   snmp: defineMonitorKind({
     name: "SNMP",
     upWhen:
-      "the device returns the value of the object `oid`, and all `assertions` about it hold. `community` is for versions 1 and 2c (null means `public`), user and passwords are for version 3.",
+      "the device returns the value of the object `oid`, and all `assertions` about it hold. `community` is for versions 1 and 2c (null means `public`), user and passwords of at least 8 characters are for version 3.",
     fields: {
       host: Host,
       port: Port.default(161),

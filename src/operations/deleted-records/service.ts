@@ -2,6 +2,7 @@
 import { guardFewDefaults } from "../../alerting/channels/service.ts";
 import type { DeletableNoun } from "../../core/deletable-nouns.ts";
 import { AppError } from "../../core/errors.ts";
+import { monitorBounds } from "../../core/limits.ts";
 import { buildPage, deletedBody } from "../../core/paging.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import {
@@ -19,6 +20,7 @@ import type { Scope } from "../../events/scope.ts";
 import { runInSearchTurn } from "../../events/organization-turns.ts";
 import { guardLimits } from "../../imports/records.ts";
 import { guardRoomForIncident } from "../../incidents/statements.ts";
+import { guardDependencyLimit, guardNoCycle } from "../../monitoring/dependencies/store.ts";
 import { applyPauses, guardChannelLimit } from "../../monitoring/groups/store.ts";
 import { guardFreeHosts, guardFreeSlug } from "../../status-pages/store.ts";
 import type { DeletedRecord, DeletedRecordQuery, Restored } from "./schema.ts";
@@ -167,20 +169,36 @@ async function guardFreePushToken(scope: Scope, id: string): Promise<Prepared> {
   );
 }
 
+/** Guards that links which return don't make a cycle with those that were added since. */
+const guardDependencies = ({ organizationId }: Scope, monitorIds: readonly string[]) => [
+  guardDependencyLimit(organizationId),
+  guardNoCycle(
+    organizationId,
+    monitorIds,
+    () =>
+      new AppError(
+        "CONFLICT",
+        `It would make a cycle, or more than ${monitorBounds.dependencyLevels.value} levels, with dependencies that were added since. Remove those first.`,
+      ),
+  ),
+];
+
 type Effect = (scope: Scope, id: string, at: string) => Promise<Statement[]> | Statement[];
 
 /** Limits that a restored record can exceed with its links, and its effect on other records. */
 const effects: Partial<Record<DeletableNoun, Effect>> = {
   monitor: (scope, id, at) => [
     guardChannelLimit(scope, [id]),
+    ...guardDependencies(scope, [id]),
     ...applyPauses(scope.organizationId, at, [id]),
   ],
-  group: async (scope, id, at) =>
-    applyPauses(
-      scope.organizationId,
-      at,
-      await listDeletedValues(scope, id, membership, "monitor_id"),
-    ),
+  group: async (scope, id, at) => {
+    const monitorIds = await listDeletedValues(scope, id, membership, "monitor_id");
+    return [
+      ...guardDependencies(scope, monitorIds),
+      ...applyPauses(scope.organizationId, at, monitorIds),
+    ];
+  },
   "alert-channel": async (scope, id) => [
     guardFewDefaults(scope),
     guardChannelLimit(scope, await listDeletedValues(scope, id, "monitor_channels", "monitor_id")),

@@ -214,6 +214,22 @@ describe("a mail to a job", () => {
     const { reports } = (await api("GET", `/api/v1/monitors/${id}/job`)).json.data;
     expect(reports).toHaveLength(2);
   });
+
+  test("counts once if it arrives again, at the same time or later", async () => {
+    await using world = await createWorld();
+    const { send, createJob, engine, api, time } = world;
+    const { id, path: pushPath } = await createJob({});
+    await engine.runOnce();
+    const address = `${pushPath.split("/").at(-1)}@signalbox.lan`;
+    const mail = { messageId: "<backup-1@nas>" };
+    await Promise.all([send(address, mail), send(address, mail)]);
+    time.now += 120_000;
+    await send(address, mail);
+    const read = async () => (await api("GET", `/api/v1/monitors/${id}/job`)).json.data.reports;
+    expect(await read()).toHaveLength(1);
+    await send(address, { messageId: "<backup-2@nas>" });
+    expect(await read()).toHaveLength(2);
+  });
 });
 
 describe("rules", () => {

@@ -22,6 +22,12 @@ const buildFiring = (key: string, more: object = {}) => ({
 const setUpResolved = (key: string, more: object = {}) =>
   buildFiring(key, { status: "resolved", ...more });
 
+/** Number of entries of a parameter that is a list in JSON. */
+const countEntries = (parameter: unknown): number[] =>
+  typeof parameter === "string" && parameter.startsWith("[")
+    ? [(JSON.parse(parameter) as unknown[]).length]
+    : [];
+
 async function createWorld() {
   const pager = await createPager();
   const { app, api } = pager;
@@ -497,6 +503,27 @@ describe("requests", () => {
     expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 200));
     expect(stored.reduce((sum, count) => sum + count, 0)).toBe(1_800);
     expect(Math.max(...stored)).toBeLessThanOrEqual(300);
+  });
+
+  test("with a thousand alerts are written in portions, between which others are served", async () => {
+    const { createSource, store, database } = await createWorld();
+    const { send } = await createSource({ alertChannelIds: [] });
+    const portions: number[] = [];
+    const atomic = store.atomic.bind(store);
+    store.atomic = (statements) => {
+      for (const statement of statements)
+        if ("text" in statement && /^insert into (?:source_alerts|events)/.test(statement.text))
+          portions.push(...statement.parameters.flatMap(countEntries));
+      return atomic(statements);
+    };
+    const many = Array.from({ length: 1_000 }, (_, index) => buildFiring(`${index}`));
+    expect((await send(group(...many))).json).toMatchObject({ opened: 1_000 });
+    expect(portions).toHaveLength(8);
+    expect(Math.max(...portions)).toBe(250);
+    const { count } = database.query("select count(*) as count from source_alerts").get() as {
+      count: number;
+    };
+    expect(count).toBe(1_000);
   });
 
   test("with a hundred thousand values are rejected before they are parsed", async () => {

@@ -53,7 +53,7 @@ describe("dependencies", () => {
       const { status, json } = await join;
       expect([status, json.error.message]).toEqual([
         409,
-        "The group depends on one of these monitors, or on one that depends on it.",
+        expect.stringContaining("The group depends on one of these monitors, or on one that"),
       ]);
     }
     const own = await dashboard.changeGroup(group.id, { dependsOn: [shop.id] });
@@ -113,6 +113,33 @@ describe("dependencies", () => {
       expect((await dashboard.readMonitor(shop.id)).dependsOn).toEqual([router.id]);
     }
   });
+
+  test("a restored monitor or group that would close a cycle is rejected until the cycle is opened", async () => {
+    const { api, changeMonitor, group, monitor, readMonitor } = await createDashboard();
+    const upper = await monitor({ name: "Upper" });
+    const middle = await monitor({ name: "Middle", dependsOn: [upper.id] });
+    const lower = await monitor({ name: "Lower", dependsOn: [middle.id] });
+    const folder = await group({ dependsOn: [lower.id] });
+    const member = await monitor({ name: "Member", groupId: folder.id });
+    const restore = (path: string) => api("POST", `/api/v1/${path}/restore`);
+
+    await api("DELETE", `/api/v1/monitors/${middle.id}`);
+    expect((await changeMonitor(upper.id, { dependsOn: [lower.id] })).status).toBe(200);
+    const { status, json } = await restore(`monitors/${middle.id}`);
+    expect([status, json.error.message]).toEqual([
+      409,
+      expect.stringContaining("It would make a cycle"),
+    ]);
+    await changeMonitor(upper.id, { dependsOn: [] });
+    expect((await restore(`monitors/${middle.id}`)).status).toBe(200);
+    expect((await readMonitor(lower.id)).dependsOn).toEqual([middle.id]);
+
+    await api("DELETE", `/api/v1/monitor-groups/${folder.id}`);
+    expect((await changeMonitor(upper.id, { dependsOn: [member.id] })).status).toBe(200);
+    expect((await restore(`monitor-groups/${folder.id}`)).status).toBe(409);
+    await changeMonitor(upper.id, { dependsOn: [] });
+    expect((await restore(`monitor-groups/${folder.id}`)).status).toBe(200);
+  });
 });
 
 describe("many dependencies", () => {
@@ -160,6 +187,27 @@ describe("many dependencies", () => {
       422,
       "dependsOn must have at most 50 levels of dependencies.",
     ]);
+  });
+
+  test("have at most 50 levels, also if a chain grows from below or is joined in the middle", async () => {
+    const { api, changeMonitor, changeGroup, group, monitor } = await createDashboard();
+    const body = { monitors: buildLayers(50, 1) };
+    expect((await api("PUT", "/api/v1/config", { body })).status).toBe(200);
+    const { json } = await api("GET", "/api/v1/monitors?q=m0-0");
+    const top = json.data[0].id as string;
+    const over = await monitor({ name: "Over" });
+    const further = await monitor({ name: "Further", dependsOn: [over.id] });
+    expect((await changeMonitor(top, { dependsOn: [over.id] })).status).toBe(200);
+    const third = await monitor({ name: "Third" });
+    expect((await changeMonitor(over.id, { dependsOn: [third.id] })).json.error?.message).toBe(
+      "dependsOn must have at most 50 levels of dependencies.",
+    );
+    expect((await changeMonitor(further.id, { dependsOn: [third.id] })).status).toBe(200);
+    const folder = await group({ dependsOn: [third.id] });
+    expect((await changeMonitor(over.id, { groupId: folder.id })).status).toBe(409);
+    expect((await changeMonitor(further.id, { groupId: folder.id })).status).toBe(200);
+    const other = await group({ name: "Other", monitorIds: [over.id] });
+    expect((await changeGroup(other.id, { dependsOn: [third.id] })).status).toBe(422);
   });
 
   test("of all monitors of an organization are limited", async () => {

@@ -148,6 +148,21 @@ test("credentials of other versions of SNMP are rejected, and removed when the v
   expect(after.data).toMatchObject({ username: null, secretsSet: [] });
 });
 
+test("passwords of SNMP version 3 with less than 8 characters are rejected", async () => {
+  const { ours } = await testAppliance();
+  const snmp = { type: "snmp", name: "Switch", ...newMonitors.snmp };
+  const third = { ...snmp, snmpVersion: "3", username: "probe", authPassword: "secretly" };
+  const short = { ...third, authPassword: "secret7" };
+  expect(readRejection(await ours.api("POST", path, { body: short }))).toEqual([
+    422,
+    "authPassword",
+  ]);
+  const { json } = await ours.api("POST", path, { body: third });
+  const body = { privPassword: "private" };
+  const changed = await ours.api("PATCH", `${path}/${json.data.id}`, { body });
+  expect(readRejection(changed)).toEqual([422, "privPassword"]);
+});
+
 test("the password of a mail server needs a user", () => {
   const server = { host: "mail.lan", from: "a@team.example", password: "secret" };
   const issues = SmtpSettings.safeParse(server).error?.issues.map((issue) => issue.path.join("."));

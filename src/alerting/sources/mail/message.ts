@@ -12,6 +12,8 @@ import { convertHtml } from "./html-rules.ts";
 export type MailMessage = {
   /** Identity of the mail, by which a repeated one is recognized. */
   id: string;
+  /** Whether the sender gave the mail this identity, rather than its content. */
+  hasId: boolean;
   from: string;
   subject: string;
   text: string;
@@ -44,8 +46,10 @@ export async function parseMail(bytes: Uint8Array): Promise<MailMessage> {
   const readHeader = (name: string) =>
     parsed.headers.find(({ key }) => key === name)?.value.trim() ?? "";
   const { text = "", html = "" } = parsed;
+  const messageId = parsed.messageId?.trim() ?? "";
   return {
-    id: parsed.messageId?.trim() || `sha256 ${sha256(Buffer.from(bytes).toString("latin1"))}`,
+    hasId: messageId !== "",
+    id: messageId || `sha256 ${sha256(Buffer.from(bytes).toString("latin1"))}`,
     from: toLine(parsed.from?.address ?? "", 254),
     subject: toLine(parsed.subject ?? "", 1_000),
     text: (text.trim() === "" ? convertHtml(html) : text).trim().slice(0, maxMailText),
@@ -71,6 +75,7 @@ export async function readMailBody(text: string): Promise<MailMessage> {
   if (!text.trimStart().startsWith("{")) return parseMail(Buffer.from(text));
   const sent = toJsonObject(parseSent(text));
   return {
+    hasId: true,
     id: toText(sent["id"]),
     from: toText(sent["from"]),
     subject: toLine(toText(sent["subject"]), 1_000),

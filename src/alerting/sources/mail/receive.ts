@@ -7,6 +7,7 @@ import type { Store } from "../../../database/store.ts";
 import type { RateLimit } from "../../../http/access/rate-limit.ts";
 import { findByPushToken } from "../../../monitoring/checks/engine/watched-monitors.ts";
 import { createReport, type PushReport } from "../../../monitoring/jobs/report-rules.ts";
+import { hasReportFrom } from "../../../monitoring/jobs/store.ts";
 import { decodeOutput } from "../../../monitoring/pings/ping-rules.ts";
 import type { PingTarget } from "../../../monitoring/pings/ping.ts";
 import type { SourceContext } from "../receive.ts";
@@ -55,7 +56,7 @@ export async function findRecipient(
 /**
  * Stores a mail to these recipients. Resolves when it is durable for all that can read it, so that the sender can forget
  * it. A recipient without a report in it has it in its log. Throws an error that the sender can repeat, or else
- * VALIDATION_ERROR if no recipient can read it. A repeated mail changes nothing at the other sources.
+ * VALIDATION_ERROR if no recipient can read it. A repeated mail changes nothing at the other recipients.
  */
 export async function receiveMail(
   start: Uint8Array,
@@ -81,15 +82,20 @@ const isInvalid = (error: unknown) =>
 
 /** Reports a successful run, as in Healthchecks. The keywords of the monitor can make it a failure. */
 async function reportMail(
-  { subject, text }: MailMessage,
+  mail: MailMessage,
   job: PingTarget,
   address: string,
-  { mails, reportRun }: MailContext,
+  { store, mails, reportRun }: MailContext,
 ) {
-  countMail(mails, job.id);
-  const output = Buffer.from(`${subject}\n\n${text}`).subarray(0, jobBounds.body.value);
-  const given = { isFinal: true, body: decodeOutput(output), address, userAgent: "mail" };
-  await reportRun(job, createReport("success", given));
+  const userAgent = mail.hasId ? `mail ${nameMail(mail)}` : "mail";
+  await storeInTurn(`${job.id} ${userAgent}`, async () => {
+    if (mail.hasId && (await hasReportFrom(store, job, userAgent))) return;
+    countMail(mails, job.id);
+    const output = Buffer.from(`${mail.subject}\n\n${mail.text}`);
+    const body = decodeOutput(output.subarray(0, jobBounds.body.value));
+    const given = { isFinal: true, body, address, userAgent };
+    await reportRun(job, createReport("success", given));
+  });
 }
 
 function countMail(mails: RateLimit, id: string) {
@@ -100,14 +106,19 @@ function countMail(mails: RateLimit, id: string) {
 /** Mails that are being stored, because the same mail can arrive on two connections at once. */
 const storing = new Map<string, Promise<void>>();
 
-async function storeMail(mail: MailMessage, source: SourceRow, context: MailContext) {
-  const path = `mail ${mail.id.length <= 900 ? mail.id : `sha256 ${sha256(mail.id)}`}`;
-  const name = `${source.id} ${path}`;
+async function storeInTurn(name: string, store: () => Promise<void>) {
   for (let other = storing.get(name); other !== undefined; other = storing.get(name))
     await other.catch(() => {});
-  const stored = storeNewMail(mail, source, path, context).finally(() => storing.delete(name));
+  const stored = store().finally(() => storing.delete(name));
   storing.set(name, stored);
   await stored;
+}
+
+const nameMail = ({ id }: MailMessage) => (id.length <= 900 ? id : `sha256 ${sha256(id)}`);
+
+function storeMail(mail: MailMessage, source: SourceRow, context: MailContext) {
+  const path = `mail ${nameMail(mail)}`;
+  return storeInTurn(`${source.id} ${path}`, () => storeNewMail(mail, source, path, context));
 }
 
 async function storeNewMail(

@@ -42,6 +42,13 @@ const findWorst = (states: readonly PageState[]) =>
 const parseWith = <T>(schema: z.ZodType<T>, document: unknown) =>
   schema.safeParse(document).data ?? null;
 
+/** A list, which some pages give as null while it is empty. */
+const listSchema = <T extends z.ZodType>(entry: T) =>
+  z
+    .array(entry)
+    .nullish()
+    .transform((list) => list ?? []);
+
 const Id = z.union([z.string(), z.number()]).transform(String);
 const Ids = z.array(z.object({ id: Id })).catch([]);
 
@@ -49,10 +56,13 @@ const Ids = z.array(z.object({ id: Id })).catch([]);
 const Statuspage = z.object({
   page: z.object({ name: z.string() }),
   status: z.object({ indicator: z.string() }),
-  components: z.array(z.object({ id: Id, name: z.string(), status: z.string() })),
-  incidents: z
-    .array(z.object({ name: z.string(), status: z.string(), components: Ids.default([]) }))
-    .default([]),
+  components: z
+    .array(z.object({ id: Id, name: z.string(), status: z.string() }))
+    .nullable()
+    .transform((list) => list ?? []),
+  incidents: listSchema(
+    z.object({ name: z.string(), status: z.string(), components: Ids.default([]) }),
+  ),
 });
 
 const componentState = createStates({

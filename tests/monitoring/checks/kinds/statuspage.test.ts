@@ -193,6 +193,13 @@ describe("a followed status page", () => {
     });
   });
 
+  test("with null for an empty list is read as usual", () => {
+    const calm = { ...buildSummary("operational", "none"), incidents: null };
+    expect(followedFormats.statuspage.read([calm])).toMatchObject({ state: "up", incidents: [] });
+    const bare = { ...calm, components: null };
+    expect(followedFormats.statuspage.read([bare])).toMatchObject({ state: "up", components: [] });
+  });
+
   test("with an unknown state is degraded, not up", async () => {
     const odd = { "/api/v2/summary.json": buildSummary("on_fire", "odd") };
     expect(await follow(odd)).toMatchObject({ status: "degraded" });
