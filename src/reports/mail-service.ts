@@ -142,13 +142,13 @@ export async function sendReportMail(
     to,
   };
   consume(limit, scope.organizationId);
-  return commit(
-    scope,
-    [
-      guardNotSending(scope, subject, receiverIds),
-      insertSentReport(scope, { ...subject, at: scope.clock() }, receiverIds),
-    ],
-    { action: "settings.report-sent", subjectId: scope.organizationId },
-    sent,
-  );
+  const statements = [
+    guardNotSending(scope, subject, receiverIds),
+    insertSentReport(scope, { ...subject, at: scope.clock() }, receiverIds),
+  ];
+  const entry = { action: "settings.report-sent", subjectId: scope.organizationId } as const;
+  return commit(scope, statements, entry, sent).catch((error: unknown) => {
+    limit.refund(scope.organizationId);
+    throw error;
+  });
 }
