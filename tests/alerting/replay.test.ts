@@ -31,12 +31,13 @@ const read = (letters: string): StoredResult[] =>
 
 function derive(results: readonly StoredResult[], change: Partial<Thresholds> = {}): Timeline {
   const replay = new StateReplay({ ...usual, ...change });
-  const timeline: Timeline = { changes: [], checks: { at: [], failures: [] } };
+  const timeline: Timeline = { changes: [], checks: { at: [], failures: [], successes: [] } };
   for (const result of results) {
     const state = replay.add(result);
     if (state === null) continue;
     timeline.checks.at.push(result.at);
     timeline.checks.failures.push(state.failures);
+    timeline.checks.successes.push(state.successes);
     if (state.status !== (timeline.changes.at(-1)?.status ?? "pending"))
       timeline.changes.push({ at: result.at, status: state.status });
   }
@@ -113,6 +114,8 @@ describe("a replay", () => {
     const late = replay("uuddddddddduu", {}, { parent: "uudddduuuuuuu" });
     expect([late.alerts.length, late.held]).toEqual([1, 0]);
     expect(count("uudddduuuu", {}, { parent: "uuuuuuuuuu" })).toBe(1);
+    const patient = { parent: "uuddduuuuu", patienceMs: 3 * minute };
+    expect(count("uudddduuuu", { successThreshold: 2 }, patient)).toBe(0);
   });
 
   test("never has more outages with more retries, and misses none with the same settings", () => {

@@ -144,7 +144,7 @@ export const refusedFramings: Readonly<Record<string, [Framing, words: string]>>
   ],
   "in a coding that was not requested": [
     frameCoded("zstd"),
-    "The response body has an encoding that is not supported.",
+    "The response body has the encoding zstd, which is not supported.",
   ],
   "in an unknown transfer coding": [
     (body) =>
@@ -152,7 +152,7 @@ export const refusedFramings: Readonly<Record<string, [Framing, words: string]>>
         buildMessageHead(ok, "Transfer-Encoding: compress, chunked"),
         splitIntoChunks(body),
       ),
-    "The response body has an encoding that is not supported.",
+    "The response body has the encoding compress, which is not supported.",
   ],
   "in five codings": [
     frameCoded(Array(5).fill("gzip").join(", "), ...Array(5).fill(gzipSync)),

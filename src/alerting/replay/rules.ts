@@ -22,8 +22,10 @@ import type { AlertType } from "../schema.ts";
 /** The results of a monitor with certain settings. All lists are in the order of time, in Unix milliseconds. */
 export type Timeline = {
   changes: { at: number; status: StoredStatus }[];
-  /** Times of the checks, and the number of failures in a row after each. Empty if no other monitor matters. */
-  checks: { at: number[]; failures: number[] };
+  /**
+   * Times of the checks, and the failures and successes in a row after each. Empty if no other monitor matters.
+   */
+  checks: { at: number[]; failures: number[]; successes: number[] };
 };
 
 /** A monitor with its timeline, and the settings that decide about its alerts. */
@@ -139,8 +141,8 @@ class AlertReplay {
     if (this.#ancestors.length === 0) return null;
     if (this.#status !== "down" && this.#status !== "degraded") return null;
     const { patienceMs, timeline } = this.#monitor;
-    const { lastCheckedAt } = findCheck(timeline, at);
-    const outage = { since, lastCheckedAt, successes: 0, patienceMs };
+    const { lastCheckedAt, successes } = findCheck(timeline, at);
+    const outage = { since, lastCheckedAt, successes, patienceMs };
     return decideHold(
       outage,
       this.#ancestors.map((one) => describeAncestor(one, at)),
@@ -224,7 +226,11 @@ function describeAncestor(
 
 function findCheck({ checks }: Timeline, at: number) {
   const index = countUntil(checks.at, at, (one) => one) - 1;
-  return { lastCheckedAt: checks.at[index] ?? 0, failures: checks.failures[index] ?? 0 };
+  return {
+    lastCheckedAt: checks.at[index] ?? 0,
+    failures: checks.failures[index] ?? 0,
+    successes: checks.successes[index] ?? 0,
+  };
 }
 
 /** Returns how many entries of a sorted list are not after a time. */

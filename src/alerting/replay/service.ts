@@ -309,7 +309,7 @@ async function readTimelines(
 
 function createRecorder(thresholds: Thresholds, hasChecks: boolean) {
   const replayed = new StateReplay(thresholds);
-  const timeline: Timeline = { changes: [], checks: { at: [], failures: [] } };
+  const timeline: Timeline = { changes: [], checks: { at: [], failures: [], successes: [] } };
   let status = "pending";
   return {
     timeline,
@@ -319,6 +319,7 @@ function createRecorder(thresholds: Thresholds, hasChecks: boolean) {
       if (hasChecks) {
         timeline.checks.at.push(result.at);
         timeline.checks.failures.push(state.failures);
+        timeline.checks.successes.push(state.successes);
       }
       if (state.status === status) return;
       status = state.status;

@@ -35,6 +35,12 @@ export const docker: Fake = {
   details: { state: "running", health: "healthy" },
   alsoUp: [
     [
+      replyWithContainers(["Running", "Up 3 hours"]),
+      "The container is running, responded",
+      {},
+      { state: "running" },
+    ],
+    [
       replyWithContainers(up, up),
       "All 2 containers are running, responded",
       labelFields,
@@ -49,6 +55,7 @@ export const docker: Fake = {
     [replyWithContainers(), "There is no such container."],
     [replyWithContainers(up), "There is no such container.", { container: "other" }],
     [replyWithContainers(["exited", "Exited (1)"]), "The container is not running but exited."],
+    [replyWithContainers(["stopped", ""]), "The container is not running but exited."],
     [
       replyWithContainers(["running", "Up 2 hours (Paused)"]),
       "The container is not running but paused.",

@@ -26,6 +26,13 @@ const decoders = new Map<string, () => Transform>([
 /** Values that some servers send for an unencoded body. S3 stores `aws-chunked`. */
 const noCodings = new Set(["identity", "none", "binary", "7bit", "8bit", "text", "aws-chunked"]);
 
+/** Codings that a message can name. An unknown one is text of the target. */
+const unsupported = new Set(["zstd", "compress", "x-compress", "dcb", "dcz"]);
+const describeUnsupported = (name: string) =>
+  unsupported.has(name)
+    ? `the encoding ${name}, which is not supported`
+    : "an encoding that is not supported";
+
 /** Whether the name is a charset, which some servers send instead of a coding. */
 function isCharset(name: string): boolean {
   try {
@@ -73,7 +80,7 @@ function createDecoders(head: Pick<Head, "headers">, { memory, signal }: Context
   const makers = codings.flatMap((coding) => {
     const maker = decoders.get(coding);
     if (maker === undefined && !isCharset(coding))
-      throw new TargetFailure("The response body has an encoding that is not supported.");
+      throw new TargetFailure(`The response body has ${describeUnsupported(coding)}.`);
     return maker ?? [];
   });
   if (makers.length > maxCodings)

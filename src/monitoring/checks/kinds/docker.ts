@@ -99,9 +99,13 @@ const statusWords: readonly [RegExp, string][] = [
   [/^Removal In Progress\b/, "removing"],
 ];
 
-/** Returns the state of a container. It is `running` only if both fields agree. */
+/**
+ * Returns the state of a container. It is `running` only if both fields agree. Podman capitalizes states in some
+ * versions, and has `stopped` for an exited container.
+ */
 function determineState({ State, Status }: Container): string {
-  if (State !== "running") return states.includes(State) ? State : "unknown";
+  const state = State.toLowerCase().replace(/^stopped$/, "exited");
+  if (state !== "running") return states.includes(state) ? state : "unknown";
   return statusWords.find(([words]) => words.test(Status))?.[1] ?? "running";
 }
 const isRunning = (container: Container) => determineState(container) === "running";

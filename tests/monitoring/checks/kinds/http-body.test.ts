@@ -78,8 +78,13 @@ describe("a compressed body is decompressed:", () => {
 
   test("not at all with a coding that was not requested", async () => {
     const unknown = "The response body has an encoding that is not supported.";
-    for (const coding of ["zstd", "compress", "gzip, zstd", "constructor", "__proto__", "hello"])
+    for (const coding of ["constructor", "__proto__", "hello"])
       expect([coding, await messageOf(replyEncoded(coding, "hello"))]).toEqual([coding, unknown]);
+    for (const coding of ["zstd", "compress"])
+      for (const list of [coding, `gzip, ${coding}`])
+        expect(await messageOf(replyEncoded(list, "hello"))).toBe(
+          `The response body has the encoding ${coding}, which is not supported.`,
+        );
   });
 
   test("only if a condition reads it", async () => {
