@@ -89,3 +89,64 @@ for (const [what, pauseOf] of Object.entries(pauses))
       expect(world.hook.listTitles()).toEqual(["monitor.down Shop", "monitor.up Shop"]);
     });
   });
+
+for (const what of ["monitor", "group"] as const)
+  describe(`a mute of the ${what}`, () => {
+    async function watchJob() {
+      const pager = await createPager();
+      const hook = await pager.inbox();
+      const [first, second] = [await pager.inbox(), await pager.inbox()];
+      const steps = [first, second].map(({ id }, index) => ({
+        afterMinutes: index * 10,
+        targets: [{ type: "channel", id }],
+      }));
+      const body = { name: "Platform", steps };
+      const policy = await pager.api("POST", "/api/v1/escalation-policies", { body });
+      const { id: groupId } = await pager.group();
+      const job = await pager.createWatchedJob([hook], {
+        groupId,
+        escalationPolicyId: policy.json.data.id,
+      });
+      const mute = async (muted: boolean) => {
+        if (what === "monitor") await job.change({ muted });
+        else await pager.muteGroup(groupId, muted);
+        await pager.later();
+      };
+      const listAllTitles = () => [hook, first, second].map((one) => one.listTitles());
+      return { ...pager, job, mute, listAllTitles };
+    }
+    const [down, up] = ["monitor.down Backup", "monitor.up Backup"];
+
+    test("delays an outage, which is sent and escalates once the mute is over", async () => {
+      const { job, mute, later, listAllTitles } = await watchJob();
+      await mute(true);
+      await job.changeState("down");
+      await later(3_600);
+      expect(listAllTitles()).toEqual([[], [], []]);
+      await mute(false);
+      await later();
+      expect(listAllTitles()).toEqual([[down], [down], []]);
+      await later(600);
+      await later();
+      expect(listAllTitles()).toEqual([[down], [down], [down]]);
+      await job.changeState("up");
+      await later();
+      expect(listAllTitles()).toEqual([
+        [down, up],
+        [down, up],
+        [down, up],
+      ]);
+    });
+
+    test("in an outage ends the escalation, which starts again once the mute is over", async () => {
+      const { job, mute, later, listAllTitles } = await watchJob();
+      await job.changeState("down");
+      await later();
+      await mute(true);
+      await later(3_600);
+      expect(listAllTitles()).toEqual([[down], [down], []]);
+      await mute(false);
+      await later();
+      expect(listAllTitles()).toEqual([[down], [down, down], []]);
+    });
+  });

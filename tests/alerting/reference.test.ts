@@ -3,6 +3,7 @@ import fc from "fast-check";
 import {
   stepAfterChange,
   stepAfterFlapping,
+  stepAfterMute,
   stepAfterReminder,
   emptyHistory,
   type Step,
@@ -149,6 +150,7 @@ function deriveMessages(history: readonly ModelEvent[], reminderMs: number | nul
   let memory = emptyHistory;
   let status: StoredStatus = "pending";
   let facts = { muted: false, attached: [] as string[] };
+  let isRecorded = false;
   const follow = (step: Step, at: number) => {
     ({ memory } = step);
     for (const channel of step.alert?.to ?? []) {
@@ -157,10 +159,16 @@ function deriveMessages(history: readonly ModelEvent[], reminderMs: number | nul
     }
     if (step.isOver) message.clear();
   };
-  for (const one of history) {
-    const audience = { muted: facts.muted, channels: facts.attached };
+  for (const [index, one] of history.entries()) {
     const { at } = one;
     if (one.is === "monitor") facts = { ...facts, ...one.now };
+    const audience = { muted: facts.muted, channels: facts.attached };
+    const isUnmuted = one.is === "monitor" && one.now.muted === false && !isRecorded;
+    if (isUnmuted && (status === "down" || status === "degraded"))
+      if (history[index + 1]?.is !== "state")
+        follow(stepAfterMute(memory, message, status, audience), at);
+    if (one.is === "state") isRecorded = true;
+    else if (one.is === "look" && facts.muted) isRecorded = false;
     if (one.is === "state") {
       follow(
         stepAfterChange(memory, message, { from: status, to: one.to, at }, audience, reminderMs),

@@ -153,8 +153,8 @@ export async function createAlertedWorld(server: Target) {
       alerts = createAlertsEngine(appliance);
     },
     mute: (index: number, muted: boolean) => change(index, { muted }, { muted }),
-    muteGroup(muted: boolean) {
-      database.run("UPDATE monitor_groups SET muted = ? WHERE id = ?", [muted, group.id]);
+    async muteGroup(muted: boolean) {
+      await board.muteGroup(group.id, muted);
       for (const index of [0, 1]) recordMonitor(index, { groupMuted: muted });
     },
     async pause(index: number, paused: boolean) {

@@ -35,8 +35,7 @@ export function computeExpectedNotifications(
     const past = history.slice(0, index);
     const from = past.findLastIndex(({ is }) => is === "look") + 1;
     const snapshot = buildWorld(past);
-    for (let i = from; i < index; i++)
-      judgeEvent(past.slice(0, i), past[i] as ModelEvent, snapshot, all);
+    for (let i = from; i < index; i++) judgeEvent(past, i, snapshot, all);
     for (const monitor of snapshot.monitors.keys())
       judgePassedTime(past, one.at, monitor, snapshot, all);
   });
@@ -66,13 +65,15 @@ function buildWorld(past: readonly ModelEvent[]) {
 }
 type Snapshot = ReturnType<typeof buildWorld>;
 
-/** Alerts that follow from one event after these. */
+/** Alerts that follow from one event. */
 function judgeEvent(
-  before: ModelEvent[],
-  one: ModelEvent,
+  past: readonly ModelEvent[],
+  index: number,
   snapshot: Snapshot,
   all: ExpectedNotification[],
 ) {
+  const before = past.slice(0, index);
+  const one = past[index] as ModelEvent;
   const { channels, able } = snapshot;
   const addNotifications = (to: string[], subject: string, type: string) =>
     all.push(...to.map((channel) => ({ channel, subject, type, at: one.at })));
@@ -106,7 +107,28 @@ function judgeEvent(
     const [was, is] = [isFlapping(before, monitor), isFlapping([...before, one], monitor)];
     if (is && !was) addNotifications(snapshot.audience(monitor), monitor, "monitor.flapping");
     if (!is) notifyOfState(monitor, to, one.at, isNewsOnly, snapshot, all);
+  } else if (one.is === "monitor" && isUnmute(one.now)) {
+    const { monitor } = one;
+    const state = deriveState(before, monitor);
+    const isProblem = state === "down" || state === "degraded";
+    // A later event reports its state itself.
+    const isLast = deriveStart(past, monitor) < index;
+    if (isProblem && isLast && !isFlapping(before, monitor) && !isRecorded(before, monitor))
+      notifyOfState(monitor, state, one.at, true, snapshot, all);
   }
+}
+
+const isUnmute = ({ muted, groupMuted }: Partial<Monitor>) =>
+  muted === false || groupMuted === false;
+
+/** Whether the alert of a problem is open: a mute ends it, and a muted monitor opens none. */
+function isRecorded(past: readonly ModelEvent[], id: string): boolean {
+  const start = deriveStart(past, id);
+  return past
+    .slice(start)
+    .every(
+      (one, index) => one.is !== "look" || !buildWorld(past.slice(0, start + index)).quiet(id),
+    );
 }
 
 /** Alerts that follow from the passage of time. */
@@ -150,6 +172,9 @@ function notifyOfState(
   if (to === "up") all.push({ channel: "*", subject: id, type, at });
 }
 
+const deriveStart = (past: readonly ModelEvent[], id: string) =>
+  past.findLastIndex((one) => one.is === "state" && one.monitor === id);
+
 function deriveState(past: readonly ModelEvent[], id: string): State {
   const last = past.findLast((one) => one.is === "state" && one.monitor === id);
   return last?.is === "state" ? last.to : "pending";
@@ -178,7 +203,7 @@ function isFlapping(past: readonly ModelEvent[], id: string): boolean {
  */
 function findNextReminder(past: readonly ModelEvent[], id: string): number {
   if (deriveState(past, id) !== "down") return Infinity;
-  const start = past.findLastIndex((one) => one.is === "state" && one.monitor === id);
+  const start = deriveStart(past, id);
   let interval = buildWorld(past.slice(0, start)).monitors.get(id)?.reminderMs ?? Infinity;
   let next = (past[start]?.at ?? 0) + interval;
   for (const [index, one] of past.entries()) {

@@ -7,6 +7,7 @@ import type { Outbox, Part } from "../sending/outbox.ts";
 import {
   stepAfterChange,
   stepAfterFlapping,
+  stepAfterMute,
   stepAfterReminder,
   findCertificateStep,
   isReminderDue,
@@ -408,13 +409,18 @@ function decideHeldSoon({ snapshot, out, now }: Decision, monitorId: string) {
 }
 
 /**
- * Opens the alert of a lasting problem again, and cases at attached channels that have no case for
+ * Opens the alert of a lasting problem again after a mute, and cases at attached channels that have no case for
  * it yet.
  */
 function reopenMonitor(decision: Decision, monitor: WatchedMonitor, event: LoggedEvent) {
   const { snapshot, out } = decision;
   // A later event reports this state itself.
   if (monitor.since > event.at || !hasLastingProblem(decision, monitor)) return;
+  const record = findRecord(snapshot, monitor.id, "state");
+  if (record === null || out.isResuming(record.id)) {
+    if (out.isFull()) return out.deferRest();
+    return reportAfterMute(decision, monitor, event.at);
+  }
   const cases = (snapshot.cases.get(monitor.id) ?? []).filter(
     ({ problem }) => !isOfCertificate(problem),
   );
@@ -422,9 +428,25 @@ function reopenMonitor(decision: Decision, monitor: WatchedMonitor, event: Logge
   const to = audienceOf(snapshot, monitor).channels.filter(
     (channel) => canOpenCases(snapshot.channels.get(channel)?.type ?? "") && !having.has(channel),
   );
-  if (to.length === 0 && findRecord(snapshot, monitor.id, "state") !== null) return;
+  if (to.length === 0) return;
   if (out.isFull()) return out.deferRest();
   reportState(decision, monitor, event.at, to);
+}
+
+/** Opens the alert of a monitor that is no longer muted, and escalates it. */
+function reportAfterMute(decision: Decision, monitor: WatchedMonitor, at: string) {
+  const { snapshot } = decision;
+  const { id, since, lastMessage, latencyMs } = monitor;
+  const status = monitor.status as "down" | "degraded";
+  const notified = snapshot.notified.get(id) ?? new Map();
+  const step = stepAfterMute(
+    memoryOf(snapshot, id),
+    notified,
+    status,
+    audienceOf(snapshot, monitor),
+  );
+  const about = { since, message: lastMessage ?? "", latencyMs };
+  applyStep(decision, monitor, step, status, at, about, findHold(decision, monitor, status, since));
 }
 
 /** Opens the alert of a monitor whose problem is older than its records. */

@@ -106,6 +106,21 @@ export function stepAfterFlapping(
 }
 
 /**
+ * Returns the step of a monitor that is no longer muted: channels that don't know its problem are notified. A flapping
+ * monitor is reported once it is stable.
+ */
+export function stepAfterMute(
+  memory: Memory,
+  notified: Notified,
+  status: "degraded" | "down",
+  audience: Audience,
+): Step {
+  return memory.flappingSince === null
+    ? buildStateStep(memory, status, audience, notified, true)
+    : createSilentStep(memory);
+}
+
+/**
  * Reports a state. A recovery is sent to channels that know the problem. After a pause, a problem
  * is sent only to channels that don't know it.
  */

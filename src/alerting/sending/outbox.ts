@@ -291,6 +291,11 @@ export class Outbox {
     });
   }
 
+  /** Whether this write continues the message with this id. */
+  isResuming(alertId: string): boolean {
+    return this.#resumed?.alertId === alertId;
+  }
+
   /** Whether no rows are left in this write. */
   isFull(): boolean {
     return this.#budget.left <= 0;
