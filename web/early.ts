@@ -6,8 +6,8 @@ sendEarly();
 // Sets the theme now, so that the page does not flash in the wrong colors.
 const wall = location.pathname === "/wall";
 const lightWall = wall && new URLSearchParams(location.search).get("theme") === "light";
-const own = localStorage.getItem("mantine-color-scheme-value") ?? "auto";
-const chosen = wall ? (lightWall ? "light" : "dark") : own;
+const chosenScheme = localStorage.getItem("mantine-color-scheme-value") ?? "auto";
+const chosen = wall ? (lightWall ? "light" : "dark") : chosenScheme;
 const dark = matchMedia("(prefers-color-scheme: dark)").matches;
 document.documentElement.dataset["mantineColorScheme"] =
   chosen === "auto" ? (dark ? "dark" : "light") : chosen;

@@ -71,8 +71,8 @@ export async function previewAlert(
   { at = scope.clock() }: OnCallQuery,
 ): Promise<AlertPreview> {
   await getMonitor(scope, monitorId);
-  const wanted = { monitorIds: [monitorId], incidentIds: [] };
-  const snapshot = await loadSnapshot(scope.store, scope.organizationId, wanted);
+  const subjects = { monitorIds: [monitorId], incidentIds: [] };
+  const snapshot = await loadSnapshot(scope.store, scope.organizationId, subjects);
   const monitor = assertFound(snapshot.monitors.get(monitorId), "monitor");
   const isFlapping = (snapshot.memories.get(monitorId)?.flappingSince ?? null) !== null;
   const judged = listOrdinaryChannels(snapshot).map(({ id, name, type, enabled, ...routing }) => ({

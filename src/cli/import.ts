@@ -96,9 +96,9 @@ function createProgressBar() {
     const width = 30;
     const filled = Math.round((width * Math.min(done, total)) / total);
     const bar = "█".repeat(filled) + "░".repeat(width - filled);
-    const of = `${formatCount(done)} of ${formatCount(total)} results`;
+    const progressText = `${formatCount(done)} of ${formatCount(total)} results`;
     process.stderr.write(
-      `\r${bar} ${formatPercent(Math.min(1, done / total))} ${of}${done >= total ? "\n" : ""}`,
+      `\r${bar} ${formatPercent(Math.min(1, done / total))} ${progressText}${done >= total ? "\n" : ""}`,
     );
   };
 }

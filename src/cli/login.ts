@@ -75,11 +75,11 @@ export function addLogin(program: Command) {
 }
 
 /** readline echoes each line that it reads. For secrets, the echo is discarded. */
-const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+const discardedOutput = new Writable({ write: (_chunk, _encoding, done) => done() });
 
 async function askQuestion(question: string, isSecret = false): Promise<string> {
   const { createInterface } = await import("node:readline/promises");
-  const output = isSecret ? nowhere : process.stderr;
+  const output = isSecret ? discardedOutput : process.stderr;
   const lines = createInterface({ input: process.stdin, output, terminal: true });
   const ended = new Promise<never>((_, reject) => {
     for (const event of ["SIGINT", "close"])

@@ -32,10 +32,10 @@ export function addWatch(program: Command) {
     )
     .option("--name <name>", "name of the server on the other Signalbox", hostname())
     .action(async (url: string, options: Options) => {
-      const own = await connectToServer(options);
+      const ownConnection = await connectToServer(options);
       const other = await connectToOther(url, options);
       const waiting = await findOrCreateWaiting(other, options.name);
-      const sending = await findOrCreateSending(own, waiting.pushUrl);
+      const sending = await findOrCreateSending(ownConnection, waiting.pushUrl);
       if (options.json) return printJson({ waiting: waiting.id, sending: sending.id });
       printMessage(`“${waiting.name}” on the other Signalbox is down after 3 minutes of silence.`);
       printMessage(`“${sending.name}” here requests its address each minute.`);

@@ -40,7 +40,7 @@ export const rankNodes = (name: string, nodeIds: readonly string[]): string[] =>
  * with the same list of nodes compute the same assignment.
  */
 export function assignLeases(nodeIds: readonly string[]): Map<string, string> {
-  const wanted = new Map<string, string>();
+  const newOwners = new Map<string, string>();
   for (const names of [namedLeases, shards]) {
     const maxLeases = Math.ceil(names.length / nodeIds.length);
     const counts = new Map<string, number>();
@@ -48,11 +48,11 @@ export function assignLeases(nodeIds: readonly string[]): Map<string, string> {
       const isFree = (id: string) => (counts.get(id) ?? 0) < maxLeases;
       const [first] = rankNodes(name, nodeIds.filter(isFree));
       if (first === undefined) continue;
-      wanted.set(name, first);
+      newOwners.set(name, first);
       counts.set(first, (counts.get(first) ?? 0) + 1);
     }
   }
-  return wanted;
+  return newOwners;
 }
 
 /** The last heartbeat of a node. */
@@ -95,10 +95,10 @@ export function planLeaseChanges(
   leases: readonly LeaseRow[],
   alive: readonly string[],
 ): { take: LeaseRow[]; release: LeaseRow[] } {
-  const wanted = assignLeases(alive);
+  const assignment = assignLeases(alive);
   const isFree = ({ owner }: LeaseRow) => owner === null || !alive.includes(owner);
   return {
-    take: leases.filter((lease) => wanted.get(lease.name) === me && isFree(lease)),
-    release: leases.filter((lease) => lease.owner === me && wanted.get(lease.name) !== me),
+    take: leases.filter((lease) => assignment.get(lease.name) === me && isFree(lease)),
+    release: leases.filter((lease) => lease.owner === me && assignment.get(lease.name) !== me),
   };
 }

@@ -190,8 +190,8 @@ export class ClusterNode implements Leases {
   }
 
   #listOwnEpochs(leases: readonly LeaseRow[]) {
-    const own = leases.filter(({ owner }) => owner === this.node.id);
-    return new Map(own.map(({ name, epoch }) => [name, epoch]));
+    const ownLeases = leases.filter(({ owner }) => owner === this.node.id);
+    return new Map(ownLeases.map(({ name, epoch }) => [name, epoch]));
   }
 
   #listEnded() {
@@ -210,9 +210,9 @@ export class ClusterNode implements Leases {
     this.#listenersOfOthers = beats
       .filter((beat) => beat.id !== id)
       .flatMap(({ listeners }) => listeners);
-    const own = beats.find((beat) => beat.id === id);
-    this.#hasJoined = own !== undefined;
-    if (own !== undefined && own.run !== run) return this.#stopReplaced();
+    const ownBeat = beats.find((beat) => beat.id === id);
+    this.#hasJoined = ownBeat !== undefined;
+    if (ownBeat !== undefined && ownBeat.run !== run) return this.#stopReplaced();
     this.#recordBeats(beats);
     const before = new Set(this.listOwn());
     this.#takeIn(leases);

@@ -124,14 +124,19 @@ function parseEntry(
     issue(`${path}.type`, type === undefined ? "is required" : `must be one of: ${choices}`);
     return null;
   }
-  const own = type as string | null;
-  const shape = fieldsOf(section, own);
-  const isField = (name: string) => Object.hasOwn(shape, name) || (own !== null && name === "type");
+  const ownType = type as string | null;
+  const shape = fieldsOf(section, ownType);
+  const isField = (name: string) =>
+    Object.hasOwn(shape, name) || (ownType !== null && name === "type");
   for (const name of Object.keys(value))
     if (!isField(name))
       issue(
         `${path}.${name}`,
-        describeUnknownField(own === null ? section : `the type ${own}`, name, Object.keys(shape)),
+        describeUnknownField(
+          ownType === null ? section : `the type ${ownType}`,
+          name,
+          Object.keys(shape),
+        ),
       );
   const inherited = Object.entries(defaults).filter(
     ([name]) => isField(name) && !Object.hasOwn(value, name),
@@ -265,18 +270,18 @@ const resolveSteps = (
 
 /** Converts the path of a REST error to a path in the configuration. */
 export function toConfigurationPath({ section, key, inherited }: Entry, path: string): string {
-  let own = path;
+  let ownPath = path;
   for (const [name, { as }] of Object.entries(sections[section].references))
-    own = own.replace(new RegExp(`^${as}(?=$|\\[)`), name);
+    ownPath = ownPath.replace(new RegExp(`^${as}(?=$|\\[)`), name);
   if (section === "escalationPolicies")
-    own = own.replace(/^(steps\[\d+\]\.targets\[\d+\]\.)id$/, "$1person");
+    ownPath = ownPath.replace(/^(steps\[\d+\]\.targets\[\d+\]\.)id$/, "$1person");
   if (section === "statusPages")
-    own = own
+    ownPath = ownPath
       .replace(/^(sections\[\d+\]\.)groupId$/, "$1group")
       .replace(/^(sections\[\d+\]\.monitors\[\d+\]\.)id$/, "$1monitor");
-  if (section === "schedules") own = own.replace(/^(layers\[\d+\]\.)personIds/, "$1people");
-  const [first = ""] = own.split(/[.[]/);
-  return inherited.has(first) ? `defaults.${section}.${own}` : `${section}.${key}.${own}`;
+  if (section === "schedules") ownPath = ownPath.replace(/^(layers\[\d+\]\.)personIds/, "$1people");
+  const [first = ""] = ownPath.split(/[.[]/);
+  return inherited.has(first) ? `defaults.${section}.${ownPath}` : `${section}.${key}.${ownPath}`;
 }
 
 /** Converts a REST field name to its name in configurations. */

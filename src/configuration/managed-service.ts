@@ -48,12 +48,12 @@ async function findManagedRecords(
   { section, differing }: ManagedQuery,
 ): Promise<ManagedRecord[]> {
   const links = Map.groupBy(await findRecordsOfConfigurations(scope), ({ noun }) => noun);
-  const wanted = (section === undefined ? sectionNames : [section]).filter((name) =>
+  const requestedSections = (section === undefined ? sectionNames : [section]).filter((name) =>
     links.has(sections[name].noun),
   );
-  if (wanted.length === 0) return [];
+  if (requestedSections.length === 0) return [];
   const managed: ManagedRecord[] = [];
-  const { all } = await loadCurrentRecords(scope, wanted);
+  const { all } = await loadCurrentRecords(scope, requestedSections);
   const existingIds = new Set<string>();
   await forEachYielding(all, (record) => {
     const { id, link, section, name } = record;
@@ -63,7 +63,7 @@ async function findManagedRecords(
     if (differing === undefined || drift.length > 0)
       managed.push({ id, section, name, drift, ...originOf(link) });
   });
-  for (const section of wanted)
+  for (const section of requestedSections)
     for (const link of links.get(sections[section].noun) ?? [])
       if (!existingIds.has(`${link.noun} ${link.recordId}`))
         managed.push({ id: link.recordId, section, name: null, drift: [], ...originOf(link) });

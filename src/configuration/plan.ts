@@ -98,8 +98,8 @@ export async function planApply(
 ): Promise<ConfigPlan> {
   const { all, links } = await loadCurrentRecords(scope);
   await yieldToEventLoop();
-  const own = links.filter((link) => link.source === `${configurationPrefix}${source}`);
-  const ours = new Set(own);
+  const ownLinks = links.filter((link) => link.source === `${configurationPrefix}${source}`);
+  const ours = new Set(ownLinks);
   const managed = all.filter(({ link }) => link !== null && ours.has(link));
   const records = matchRecords(entries, all, managed, adopt);
   await yieldToEventLoop();
@@ -132,13 +132,13 @@ export async function planApply(
   const keyOfId = new Map([...ids].map(([name, id]) => [id, name.split(" ")[1] ?? ""]));
   const changes = await mapYielding(steps, (step) => describeChange(step, keyOfId));
   const left = prune
-    ? findPruned(entries, managed, own)
+    ? findPruned(entries, managed, ownLinks)
     : { removed: [], released: [], dangling: [] };
   const createdCount = managed.filter(isCreatedHere).length;
   return {
     source,
     steps,
-    links: own,
+    links: ownLinks,
     ...left,
     removedShare: createdCount === 0 ? 0 : left.removed.length / createdCount,
     changes: [

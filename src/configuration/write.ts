@@ -180,7 +180,7 @@ const guardUnchanged = ({ organizationId }: Scope, { section, row }: Current) =>
 /** Guards that no other request has linked a record to one of the new keys. */
 function guardUnlinked({ organizationId }: Scope, { source, steps, links }: ConfigPlan): Statement {
   const known = new Map(links.map((link) => [`${link.noun} ${link.externalId}`, link.recordId]));
-  const wanted = steps
+  const newEntries = steps
     .filter(({ record }) => record?.link == null)
     .map(({ entry: { section, key } }) => {
       const { noun } = sections[section];
@@ -191,7 +191,7 @@ function guardUnlinked({ organizationId }: Scope, { source, steps, links }: Conf
       on e.organization_id = ? and e.source = ? and e.noun = wanted.value ->> 0
         and e.external_id = wanted.value ->> 1
       where e.record_id <> wanted.value ->> 2)`,
-    [JSON.stringify(wanted), organizationId, `${configurationPrefix}${source}`],
+    [JSON.stringify(newEntries), organizationId, `${configurationPrefix}${source}`],
   );
 }
 

@@ -164,15 +164,15 @@ export function createPatchSchema<K extends Kinds, C extends Shape>(
 
 /** Collects the distinct schemas of a field name among all types. */
 function listFieldVariants(kinds: Kinds, name: string): z.ZodType[] {
-  const same = Object.values(kinds).flatMap(({ fields: { [name]: field } }) =>
+  const sameNamed = Object.values(kinds).flatMap(({ fields: { [name]: field } }) =>
     field === undefined ? [] : [toPatchField(field)],
   );
-  return [...new Set(same)];
+  return [...new Set(sameNamed)];
 }
 
 function toPatchField(field: z.ZodType): z.ZodType {
-  const own = stripDefault(field);
-  return patchSchemas.get(own) ?? own;
+  const plainField = stripDefault(field);
+  return patchSchemas.get(plainField) ?? plainField;
 }
 
 /** Accepts any value if several types use the name with different schemas. The type's schema validates it later. */

@@ -36,14 +36,14 @@ export async function findCauses(scope: Scope, monitorId: string): Promise<Cause
       limit: limits.failing,
     }),
   ]);
-  const own = failing.find(({ id }) => id === monitorId);
+  const ownFailure = failing.find(({ id }) => id === monitorId);
   const others = failing.filter(({ id }) => id !== monitorId);
   return {
     since: statusSince,
     certificateExpiredAt: findExpiry(certificateExpiresAt, scope.clock()),
     resolved,
     changes,
-    neighbors: rankNeighbors(own ?? { groupId, checked: monitor, causes: [] }, others).slice(
+    neighbors: rankNeighbors(ownFailure ?? { groupId, checked: monitor, causes: [] }, others).slice(
       0,
       limits.neighbors,
     ),

@@ -38,7 +38,7 @@ export function buildReceipts(
     updates.findLast(({ createdAt }) => createdAt <= at) ?? updates[0];
   const byUpdate = Map.groupBy(receivers, ({ at }) => findUpdate(at)?.id);
   return updates.flatMap(({ id }) => {
-    const own = byUpdate.get(id);
-    return own === undefined ? [] : [{ updateId: id, receivers: own }];
+    const ownDeliveries = byUpdate.get(id);
+    return ownDeliveries === undefined ? [] : [{ updateId: id, receivers: ownDeliveries }];
   });
 }

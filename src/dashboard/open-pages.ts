@@ -167,13 +167,14 @@ export class OpenPages {
     const visible = new Map<string, ReadonlyMap<number, LiveEvent>>();
     for (const [key, limit] of limits) {
       if (limit === null) continue;
-      const shown = await this.#selectEvents(events, limit);
-      visible.set(key, new Map(shown.map((event) => [event.seq, event])));
+      const visibleByLimit = await this.#selectEvents(events, limit);
+      visible.set(key, new Map(visibleByLimit.map((event) => [event.seq, event])));
     }
     for (const event of events)
       this.#send((limit) => {
-        const shown = limit === null ? event : visible.get(JSON.stringify(limit))?.get(event.seq);
-        return shown === undefined ? null : this.#buildChangeMessage(shown, limit);
+        const visibleEvent =
+          limit === null ? event : visible.get(JSON.stringify(limit))?.get(event.seq);
+        return visibleEvent === undefined ? null : this.#buildChangeMessage(visibleEvent, limit);
       }, event.seq);
   }
 
@@ -276,10 +277,12 @@ export class OpenPages {
     if (!isKnown || missed.length > replayable)
       reader.send(this.#buildMessage("reset", seq, groupIds));
     else {
-      const shown = await this.#selectEvents(missed, groupIds);
-      for (const event of shown) reader.send(this.#buildChangeMessage(event, groupIds));
+      const visibleEvents = await this.#selectEvents(missed, groupIds);
+      for (const event of visibleEvents) reader.send(this.#buildChangeMessage(event, groupIds));
       const changed = new Set(
-        shown.filter(({ type }) => nounOf(type) === "monitor").map((event) => event.subjectId),
+        visibleEvents
+          .filter(({ type }) => nounOf(type) === "monitor")
+          .map((event) => event.subjectId),
       );
       const message = buildRowsMessage(await readRows(this.#source, [...changed]), groupIds);
       if (message !== null) reader.send(message);

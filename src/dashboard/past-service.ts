@@ -34,11 +34,13 @@ export async function getPastOverview(
       `shows at most ${maxRowsAtOnce} monitors: filter them by name, type or tag`,
     );
   const states = await findPastStates(scope, ids, at);
-  const shown = ids.filter((id) => {
+  const matchingIds = ids.filter((id) => {
     const state = states.get(id);
     return state !== undefined && (status === undefined || state.status === status);
   });
-  const rows = await findOverviewMonitors(scope, shown, (keys) => readRecentAt(store, keys, at));
+  const rows = await findOverviewMonitors(scope, matchingIds, (keys) =>
+    readRecentAt(store, keys, at),
+  );
   const monitors = rows.map((row) => showState(row, states.get(row.id) as StateThen));
   return compactOverview({
     groups,

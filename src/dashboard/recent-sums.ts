@@ -68,11 +68,11 @@ function createHourReader(store: Store) {
       known.set(hour, sums);
       // Results of an hour's last seconds are written in the next hour.
       const isOpen = hour >= current - 1;
-      const wanted = isOpen ? keys : keys.filter((key) => !sums.has(key));
-      for (let from = 0; from < wanted.length; from += keysPerQuery) {
-        await readHour(hour, wanted.slice(from, from + keysPerQuery), sums);
+      const missingKeys = isOpen ? keys : keys.filter((key) => !sums.has(key));
+      for (let from = 0; from < missingKeys.length; from += keysPerQuery) {
+        await readHour(hour, missingKeys.slice(from, from + keysPerQuery), sums);
         // The first read of many monitors is long, so other work can run in between.
-        if (wanted.length > uninterruptedKeys) await yieldToEventLoop();
+        if (missingKeys.length > uninterruptedKeys) await yieldToEventLoop();
       }
       all.push(sums);
     }
@@ -123,9 +123,9 @@ function createMonthReader(store: Store) {
     const [first = 0, today = 0] = [days[0], days.at(-1)];
     if (settled.today !== today) settled = { today, sums: new Map() };
     const known = settled.sums;
-    const wanted = keys.filter((key) => !known.has(key));
-    if (wanted.length > 0)
-      for (const [key, sums] of await readDays(days.slice(0, -recentDays), wanted))
+    const missingKeys = keys.filter((key) => !known.has(key));
+    if (missingKeys.length > 0)
+      for (const [key, sums] of await readDays(days.slice(0, -recentDays), missingKeys))
         known.set(key, sums);
     // Results of a day's last seconds are written on the next day.
     const recent = await readDays(days.slice(-recentDays), keys);

@@ -134,8 +134,8 @@ export async function findOrganizationWith(
   { store, session }: SignedInContext,
   { kind, id }: WhereQuery,
 ): Promise<{ organizationId: string }> {
-  const own = session.organizations.map((organization) => organization.id);
-  const organizationId = await findOwner(store, own, kind, id);
+  const ownOrganizationIds = session.organizations.map((organization) => organization.id);
+  const organizationId = await findOwner(store, ownOrganizationIds, kind, id);
   const { groupIds = null } = session.organizations.find((one) => one.id === organizationId) ?? {};
   const isHidden =
     organizationId !== null &&

@@ -55,22 +55,22 @@ export async function selectVisibleEvents(
     nounOf(type) === "monitor" ? [subjectId] : [],
   );
   const monitors = new Set(await selectVisibleMonitors(tenant, [...new Set(monitorIds)]));
-  const shown: LiveEvent[] = [];
+  const visibleEvents: LiveEvent[] = [];
   for (const event of events) {
     const { type, subjectId } = event;
     const effect = effects[nounOf(type)];
     if (effect === "dropped") continue;
-    if (effect === "sent") shown.push(event);
-    else if (effect === "anonymous") shown.push({ ...event, subjectId: "" });
+    if (effect === "sent") visibleEvents.push(event);
+    else if (effect === "anonymous") visibleEvents.push({ ...event, subjectId: "" });
     else if (effect === "monitor") {
       if (monitors.has(subjectId) || canSeeGroup(tenant, findEarlierGroup(subjectId)))
-        shown.push(event);
+        visibleEvents.push(event);
     } else if (effect === "group") {
       // The order of groups has the organization as its subject.
-      if (type === "group.reordered") shown.push({ ...event, subjectId: "" });
-      else if (canSeeGroup(tenant, subjectId)) shown.push(event);
-    } else if (await isVisible(tenant, effect, subjectId)) shown.push(event);
-    else if (type.endsWith(".deleted")) shown.push({ ...event, subjectId: "" });
+      if (type === "group.reordered") visibleEvents.push({ ...event, subjectId: "" });
+      else if (canSeeGroup(tenant, subjectId)) visibleEvents.push(event);
+    } else if (await isVisible(tenant, effect, subjectId)) visibleEvents.push(event);
+    else if (type.endsWith(".deleted")) visibleEvents.push({ ...event, subjectId: "" });
   }
-  return shown;
+  return visibleEvents;
 }

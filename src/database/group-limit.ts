@@ -24,11 +24,11 @@ export const limitToGroups = (
 
 /** SQL condition, starting with ` and `, that a monitor is visible; `column` is the column of its ID. */
 export function limitMonitors(tenant: Pick<Tenant, "organizationId" | "groupIds">, column: string) {
-  const own = limitToGroups(tenant);
-  if (own.text === "") return own;
+  const groupLimit = limitToGroups(tenant);
+  if (groupLimit.text === "") return groupLimit;
   return {
-    text: ` and ${column} in (select m.id from monitors m where m.organization_id = ?${own.text})`,
-    parameters: [tenant.organizationId, ...own.parameters],
+    text: ` and ${column} in (select m.id from monitors m where m.organization_id = ?${groupLimit.text})`,
+    parameters: [tenant.organizationId, ...groupLimit.parameters],
   };
 }
 
@@ -137,14 +137,14 @@ export async function isVisible(
  * column of its ID.
  */
 export const limitIncidents = (limit: Limit, column: string) => {
-  const own = limitToGroups(limit);
-  if (own.text === "") return own;
+  const groupLimit = limitToGroups(limit);
+  if (groupLimit.text === "") return groupLimit;
   return {
     text: ` and exists (select 1 from incidents x
         join incident_monitors l on l.organization_id = x.organization_id and l.incident_id = x.id
         join monitors m on m.organization_id = l.organization_id and m.id = l.monitor_id
-      where x.id = ${column} and ${isAbout("x", "m")}${own.text})`,
-    parameters: own.parameters,
+      where x.id = ${column} and ${isAbout("x", "m")}${groupLimit.text})`,
+    parameters: groupLimit.parameters,
   };
 };
 

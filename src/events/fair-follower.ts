@@ -376,10 +376,10 @@ export class FairFollower<E extends LoggedEvent, Part> {
 
   async #readNextBacklogs(): Promise<Backlog<Part>[]> {
     const waiting = [...this.#careful].filter((id) => this.setbacks.isWaiting(id));
-    const without = waiting.map((id) => this.#prefix + id);
-    const next = await this.#readBacklogs(this.#lastServed, organizationsAtOnce, without);
+    const withoutWork = waiting.map((id) => this.#prefix + id);
+    const next = await this.#readBacklogs(this.#lastServed, organizationsAtOnce, withoutWork);
     if (next.length > 0 || this.#lastServed === "") return next;
-    return this.#readBacklogs("", organizationsAtOnce, without);
+    return this.#readBacklogs("", organizationsAtOnce, withoutWork);
   }
 
   async #readBacklogs(

@@ -26,13 +26,13 @@ export function selectHeaders(
   headers: Record<string, string>,
   notes: string[],
 ): Record<string, string> {
-  const own = Object.entries(headers).filter(([name]) => !connectionHeaders.test(name));
+  const ownHeaders = Object.entries(headers).filter(([name]) => !connectionHeaders.test(name));
   const lost = Object.keys(headers).filter(
     (name) => connectionHeaders.test(name) && name !== "Host",
   );
   if (lost.length > 0)
     notes.push(`Without the header ${lost.join(", ")}, which belongs to the connection.`);
-  return Object.fromEntries(own);
+  return Object.fromEntries(ownHeaders);
 }
 
 /**

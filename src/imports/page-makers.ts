@@ -112,14 +112,14 @@ export const statusPageMaker: Maker = {
       context,
       id,
     );
-    const wanted = Object.fromEntries(
+    const changedFields = Object.fromEntries(
       Object.entries(input).filter(([name]) => changed.has(name) && name !== "slug"),
     ) as Partial<StoredPage>;
     return {
       statements: [
         guardVersion(statusPages, scope.organizationId, before),
         ...changePage(scope, before, {
-          ...wanted,
+          ...changedFields,
           ...(changed.has("icon") && logo),
           ...buildNextVersion(before, at),
         }),
@@ -127,8 +127,8 @@ export const statusPageMaker: Maker = {
       notes,
       changes: listChangedFields(
         before,
-        wanted,
-        Object.keys(wanted),
+        changedFields,
+        Object.keys(changedFields),
         changed.has("icon") ? ["logo"] : [],
       ),
     };
@@ -141,15 +141,15 @@ async function parsePageInput(
   id: string,
 ) {
   const notes: string[] = [];
-  const wanted = hosts as string[];
+  const requestedHosts = hosts as string[];
   const takenHosts = await scope.store.query<{ host: string }>(
     `select host from status_page_hosts where host in (select value from json_each(?)) and page_id <> ?`,
-    [JSON.stringify(wanted), id],
+    [JSON.stringify(requestedHosts), id],
   );
-  const free = wanted.filter(
+  const free = requestedHosts.filter(
     (host) => !scope.ownHosts.reserves(host) && !takenHosts.some((one) => one.host === host),
   );
-  for (const host of wanted)
+  for (const host of requestedHosts)
     if (!free.includes(host))
       notes.push(`Without its host name ${host}: another page here has it.`);
   const { password: _password, ...input } = parse(NewStatusPage, {

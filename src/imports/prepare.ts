@@ -52,14 +52,14 @@ export async function findExisting(
   const ids = new Set<string>();
   for (const noun of nouns) {
     const { table } = tableOf[noun];
-    const wanted = known.filter((row) => row.noun === noun).map(({ recordId }) => recordId);
+    const recordIds = known.filter((row) => row.noun === noun).map(({ recordId }) => recordId);
     const rows = await store.db
       .select({ id: table.id })
       .from(table)
       .where(
         and(
           eq(table.organizationId, organizationId),
-          sql`${table.id} in (select value from ${buildIdTable(wanted)})`,
+          sql`${table.id} in (select value from ${buildIdTable(recordIds)})`,
         ),
       );
     for (const { id } of rows) ids.add(id);
@@ -384,14 +384,14 @@ async function ensureFreeSlug(
     );
   for (let count = 1; count < 1_000; count++) {
     const end = count === 1 ? "" : `-${count}`;
-    const wanted = `${slug.slice(0, 63 - end.length)}${end}`;
-    const rows = await store.query("select 1 from status_pages where slug = ?", [wanted]);
-    if (rows.length > 0 || (count > 1 && isWanted(wanted))) continue;
+    const candidate = `${slug.slice(0, 63 - end.length)}${end}`;
+    const rows = await store.query("select 1 from status_pages where slug = ?", [candidate]);
+    if (rows.length > 0 || (count > 1 && isWanted(candidate))) continue;
     if (count > 1)
       planned.notes.push(
-        `Its address is /status/${wanted}: /status/${slug} belongs to another page here.`,
+        `Its address is /status/${candidate}: /status/${slug} belongs to another page here.`,
       );
-    return { ...planned, fields: { ...planned.fields, slug: wanted } };
+    return { ...planned, fields: { ...planned.fields, slug: candidate } };
   }
   throw new AppError("CONFLICT", `There is no free address for the status page ${planned.name}.`);
 }

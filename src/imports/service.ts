@@ -93,16 +93,21 @@ async function commitRecords(
   { keys, ...history }: Awaited<ReturnType<typeof writeHistory>>,
 ): Promise<ImportReport> {
   const { scope, planned, known } = job;
-  const here = await findExisting(scope, [...known.values()]);
+  const existingRecords = await findExisting(scope, [...known.values()]);
   const findKey = (externalId: string) => destinations.get(externalId)?.key;
-  const ready = await prepareImport({ ...job, here, keyFor: findKey, importId: run.id });
+  const ready = await prepareImport({
+    ...job,
+    here: existingRecords,
+    keyFor: findKey,
+    importId: run.id,
+  });
   const report = { ...ready.report, history };
   await commitEach(
     scope,
     [
       ...touchImport(scope, run.id, scope.clock()),
       ...ready.statements,
-      ...(await buildResultStatements(scope, planned, known, here, destinations, keys)),
+      ...(await buildResultStatements(scope, planned, known, existingRecords, destinations, keys)),
       {
         text: "update imports set status = 'done', report = ? where organization_id = ? and id = ?",
         parameters: [JSON.stringify(toStoredReport(report)), scope.organizationId, run.id],
@@ -128,9 +133,10 @@ function toStoredReport(report: ImportReport): ImportReport {
 }
 
 function applyOptions({ records }: Plan, { paused, only }: ImportOptions): PlannedRecord[] {
-  const wanted = only === undefined ? records : records.filter((one) => only.has(keyOf(one)));
-  if (paused !== true) return wanted;
-  return wanted.map((one) =>
+  const chosenRecords =
+    only === undefined ? records : records.filter((one) => only.has(keyOf(one)));
+  if (paused !== true) return chosenRecords;
+  return chosenRecords.map((one) =>
     one.noun === "monitor" ? { ...one, fields: { ...one.fields, paused: true } } : one,
   );
 }

@@ -131,10 +131,10 @@ export async function findHead(tenant: Tenant, id: string): Promise<IncidentHead
 function parseHead(row: HeadRow): IncidentHead {
   const automatic = parseFacts<AutomaticTitle>(row.automatic);
   const postmortem = row.postmortem === null ? null : (JSON.parse(row.postmortem) as Postmortem);
-  const shown = toSummary(row);
-  const impacts = parseImpacts(row.impacts, shown.monitorIds);
+  const summary = toSummary(row);
+  const impacts = parseImpacts(row.impacts, summary.monitorIds);
   const impactChanges = parseImpactChanges(row.impactChanges);
-  return { ...row, ...shown, automatic, impacts, impactChanges, postmortem };
+  return { ...row, ...summary, automatic, impacts, impactChanges, postmortem };
 }
 
 /** Reads an incident with its timeline, which is streamed if it is long. */
@@ -158,9 +158,9 @@ export async function hideMonitors<T extends IncidentSummary>(
 ): Promise<T[]> {
   if (tenant.groupIds == null) return [...all];
   const ids = new Set(all.flatMap(({ monitorIds }) => monitorIds));
-  const shown = new Set(await selectVisibleMonitors(tenant, [...ids]));
+  const visibleIds = new Set(await selectVisibleMonitors(tenant, [...ids]));
   return all.flatMap((one) => {
-    const monitorIds = one.monitorIds.filter((id) => shown.has(id));
+    const monitorIds = one.monitorIds.filter((id) => visibleIds.has(id));
     const [monitorId] = monitorIds;
     // An incident that a monitor opened is about this monitor.
     const isAboutOther = one.origin === "monitor" && monitorId !== one.monitorId;

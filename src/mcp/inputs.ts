@@ -84,15 +84,15 @@ export type Options = { limit: number; isFull: boolean; isPreview: boolean; hold
 
 /** Splits the input of a tool. Throws VALIDATION_ERROR; the REST API validates the values of its own fields. */
 export function readInput(tool: Tool, operation: Operation | null, input: Json) {
-  const own = listOwnFields(tool, operation);
-  const known = new Set([...tool.fields, ...Object.keys(own)]);
+  const ownFields = listOwnFields(tool, operation);
+  const known = new Set([...tool.fields, ...Object.keys(ownFields)]);
   const unknown = Object.keys(input).filter((name) => !known.has(name));
   if (unknown.length > 0)
     throw validationError(
       unknown.map((path) => ({ path: path.slice(0, 100), message: "is not a field of this tool" })),
     );
   const request = buildRequest(tool, operation, input);
-  return { request, options: readOptions(own, input, operation?.canHold === true) };
+  return { request, options: readOptions(ownFields, input, operation?.canHold === true) };
 }
 
 function readOptions(own: Record<string, Json>, input: Json, canHold: boolean): Options {

@@ -72,13 +72,13 @@ function resolve(value: unknown, definitions: Json): unknown {
   if (Array.isArray(value)) return value.map((one) => resolve(one, definitions));
   if (typeof value !== "object" || value === null) return value;
   const { $ref, $defs: _, id: _id, override, ...rest } = value as Json;
-  const own = override === undefined ? rest : { ...rest, ...(override as Json) };
+  const ownSchema = override === undefined ? rest : { ...rest, ...(override as Json) };
   if (typeof $ref === "string") {
     const named = resolve(definitions[$ref.replace("#/$defs/", "")], definitions) as Json;
-    return { ...named, ...own };
+    return { ...named, ...ownSchema };
   }
   return Object.fromEntries(
-    Object.entries(own).map(([name, one]) => [
+    Object.entries(ownSchema).map(([name, one]) => [
       name,
       name === "example" || name === "examples" ? one : resolve(one, definitions),
     ]),

@@ -50,11 +50,11 @@ function shortenText(text: string, maxCharacters: number): string {
 function shortenList(list: readonly unknown[], bounds: Bounds, name: string): unknown[] {
   const isNewestLast = oldestFirst.has(name);
   const portion = isNewestLast ? list.slice(-bounds.entries) : list.slice(0, bounds.entries);
-  const shown = portion.map((one) => shorten(one, bounds));
-  const omitted = list.length - shown.length;
-  if (omitted === 0) return shown;
+  const shortened = portion.map((one) => shorten(one, bounds));
+  const omitted = list.length - shortened.length;
+  if (omitted === 0) return shortened;
   const mark = { omittedEntries: omitted };
-  return isNewestLast ? [mark, ...shown] : [...shown, mark];
+  return isNewestLast ? [mark, ...shortened] : [...shortened, mark];
 }
 
 /**

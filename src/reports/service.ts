@@ -88,8 +88,8 @@ export async function resolveSubject(
     return { type: "status-page", id, name: title, slaTarget, wanted: { groupIds, monitorIds } };
   }
   const { id, name } = await getOwnOrganization(scope);
-  const wanted = scope.groupIds === null ? null : { groupIds: scope.groupIds, monitorIds: [] };
-  return { type: "organization", id, name, slaTarget: null, wanted };
+  const groupLimit = scope.groupIds === null ? null : { groupIds: scope.groupIds, monitorIds: [] };
+  return { type: "organization", id, name, slaTarget: null, wanted: groupLimit };
 }
 
 /**

@@ -134,8 +134,8 @@ export async function sumPeriods(store: Store, keys: readonly number[], periods:
     ["days", dayMs],
   ] as const) {
     type Row = Seconds & { key: number; first: number | null };
-    const wanted = [JSON.stringify(periods[unit]), JSON.stringify(keys)];
-    for (const { key, first, ...sums } of await store.query<Row>(sumTexts[unit], wanted)) {
+    const parameters = [JSON.stringify(periods[unit]), JSON.stringify(keys)];
+    for (const { key, first, ...sums } of await store.query<Row>(sumTexts[unit], parameters)) {
       const begin = first === null ? null : { at: first * length, length };
       const before = found.get(key);
       if (before === undefined) {
@@ -203,10 +203,10 @@ export async function findStates(
 ) {
   type Row = { id: string; type: string; at: string; message: string | null };
   const [from, to] = [formatTimestamp(span.from), formatTimestamp(span.to)];
-  const wanted = JSON.stringify(ids);
+  const idsJson = JSON.stringify(ids);
   const rows = [
-    ...(await store.query<Row>(beforeText, [wanted, organizationId, from])),
-    ...(await store.query<Row>(withinText, [wanted, organizationId, from, to])),
+    ...(await store.query<Row>(beforeText, [idsJson, organizationId, from])),
+    ...(await store.query<Row>(withinText, [idsJson, organizationId, from, to])),
   ];
   const states = new Map<string, StateStart[]>();
   for (const { id, type, at, message } of rows) {
@@ -242,25 +242,25 @@ export async function findIncidentsInSpan(
 ) {
   const { store, organizationId } = tenant;
   const visible = limitIncidents(tenant, "i.id");
-  const of =
+  const ofMonitorsSql =
     monitorIds === null
       ? ""
       : ` and exists (select 1 from incident_monitors its where its.organization_id = i.organization_id
           and its.incident_id = i.id and its.monitor_id in (select value from json_each(?)))`;
-  const own = buildIncidentParameters(organizationId, span);
+  const incidentParameters = buildIncidentParameters(organizationId, span);
   const parameters = [
-    ...own,
+    ...incidentParameters,
     ...(monitorIds === null ? [] : [JSON.stringify(monitorIds)]),
     ...visible.parameters,
   ];
   const newest = await store.query<ReportedIncident>(
     `select i.id, i.title, i.severity, i.status, i.created_at as createdAt, i.resolved_at as resolvedAt
-      ${incidentText}${of}${visible.text} order by i.id desc limit ?`,
+      ${incidentText}${ofMonitorsSql}${visible.text} order by i.id desc limit ?`,
     [...parameters, limit],
   );
   await yieldToEventLoop();
   const [count] = await store.query<{ total: number }>(
-    `select count(*) as total ${incidentText}${of}${visible.text}`,
+    `select count(*) as total ${incidentText}${ofMonitorsSql}${visible.text}`,
     parameters,
   );
   await yieldToEventLoop();
@@ -269,7 +269,7 @@ export async function findIncidentsInSpan(
       cross join incident_monitors its
         on its.organization_id = ? and its.incident_id = open.id
       group by its.monitor_id`,
-    [...own, organizationId],
+    [...incidentParameters, organizationId],
   );
   await yieldToEventLoop();
   return {

@@ -16,11 +16,11 @@ import type { IncidentView } from "./rendering/view.ts";
 const maxNames = 10;
 
 export function Names({ names, language }: { names: readonly string[]; language: Language }) {
-  const shown = names.slice(0, maxNames).map((name) => <b dir="auto">{name}</b>);
+  const listedNames = names.slice(0, maxNames).map((name) => <b dir="auto">{name}</b>);
   const more = names.length - maxNames;
   if (more > 0)
-    return <Sentence parts={language.splitList([...shown, language.count("more", more)])} />;
-  return shown.map((name, index) => (
+    return <Sentence parts={language.splitList([...listedNames, language.count("more", more)])} />;
+  return listedNames.map((name, index) => (
     <Fragment key={index}>
       {index > 0 && language.say("separator")}
       {name}

@@ -77,8 +77,8 @@ export function createIncidentReader(
     async findIncident(id: string, { before, only }: { before?: string; only?: string } = {}) {
       const rows = await queryIncidents(oneText, id, ...published);
       const limit = updatesPerIncidentPage;
-      const wanted = { at, limit, ...(before && { before }), ...(only && { only }) };
-      const found = await loadIncidents(store, page, shownMonitors, rows, wanted);
+      const incidentQuery = { at, limit, ...(before && { before }), ...(only && { only }) };
+      const found = await loadIncidents(store, page, shownMonitors, rows, incidentQuery);
       if (before !== undefined && found[0]?.updates.length === 0) return null;
       return limitUpdates(found, measureText, createTextBudget(maxTextOfOne))[0] ?? null;
     },
@@ -273,7 +273,7 @@ async function loadIncidents(
   { at, limit, before, only }: Wanted,
 ): Promise<PublicIncident[]> {
   const ids = JSON.stringify(rows.map(({ id }) => id));
-  const over = rows.filter(({ status }) => status === "resolved").map(({ id }) => id);
+  const resolvedIds = rows.filter(({ status }) => status === "resolved").map(({ id }) => id);
   const latest = at === null ? endOfTime : formatTimestamp(at);
   const until =
     before === undefined
@@ -296,10 +296,10 @@ async function loadIncidents(
       until,
       latest,
     ]),
-    over.length === 0
+    resolvedIds.length === 0
       ? []
       : store.query<PublicPostmortem & { incidentId: string }>(postmortemsText, [
-          JSON.stringify(over),
+          JSON.stringify(resolvedIds),
           organizationId,
           latest,
         ]),
@@ -308,14 +308,18 @@ async function loadIncidents(
   const countOf = new Map(counts.map(({ incidentId, count }) => [incidentId, count]));
   const byIncident = Map.groupBy(updates, ({ incidentId }) => incidentId);
   return rows.map((row) => {
-    const own = (byIncident.get(row.id) ?? []).map((update) => ({
+    const ownUpdates = (byIncident.get(row.id) ?? []).map((update) => ({
       ...update,
       automatic: parseFacts<AutomaticUpdate>(update.automatic),
       translations: parseTranslations(update.translations),
     }));
-    const earlier = (countOf.get(row.id) ?? 0) - own.length;
+    const earlier = (countOf.get(row.id) ?? 0) - ownUpdates.length;
     const postmortem = postmortemOf.get(row.id) ?? null;
-    return toPublicIncident(parseIncidentRow(row), { updates: own, earlier, postmortem }, shown);
+    return toPublicIncident(
+      parseIncidentRow(row),
+      { updates: ownUpdates, earlier, postmortem },
+      shown,
+    );
   });
 }
 

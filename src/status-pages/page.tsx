@@ -385,7 +385,7 @@ function* renderMonitor(
   // In the reading order. The style sheet shows the uptime first.
   const measured = since === "" ? "" : `${since} `;
   const percent = showUptime ? `${measured}${renderByWidth("uptime", uptime, recent.uptime)}` : "";
-  const began = stateSince === null ? "" : ` <span class="since">${stateSince}</span>`;
+  const sinceText = stateSince === null ? "" : ` <span class="since">${stateSince}</span>`;
   const incidents = marks.map(({ id, ...mark }) => ({ ...mark, url: to(`/incidents/${id}`) }));
   const marked =
     marks.length === 0 ? "" : ` data-incidents="${Bun.escapeHTML(JSON.stringify(incidents))}"`;
@@ -397,7 +397,7 @@ function* renderMonitor(
     : figures.since === null
       ? language.count("uptimeOfDays", count, { name: monitor.name, uptime })
       : language.say("uptimeSince", { name: monitor.name, since: figures.since, uptime });
-  yield `<li class="comp"><div class="line"><h${level} class="what${showIcons ? "" : " bare"}">${showIcons ? renderIcon(tone) : ""}<b dir="auto">${name}</b></h${level}> <p class="num"><span class="state"><span class="word ${tone}">${word}</span>${began}</span>${percent + took === "" ? "" : ` <span class="figures">${percent}${took}</span>`}</p></div>${known}${about}<div class="bars${count > denseFrom ? " dense" : ""}"${marked} role="img" aria-label="${Bun.escapeHTML(label)}">`;
+  yield `<li class="comp"><div class="line"><h${level} class="what${showIcons ? "" : " bare"}">${showIcons ? renderIcon(tone) : ""}<b dir="auto">${name}</b></h${level}> <p class="num"><span class="state"><span class="word ${tone}">${word}</span>${sinceText}</span>${percent + took === "" ? "" : ` <span class="figures">${percent}${took}</span>`}</p></div>${known}${about}<div class="bars${count > denseFrom ? " dense" : ""}"${marked} role="img" aria-label="${Bun.escapeHTML(label)}">`;
   yield renderSettledBars(monitor, language);
   yield `${renderBars(daysBetween(settled.count, count), (day) => describeDay(day.facts, language))}</div></li>`;
 }

@@ -98,8 +98,8 @@ function SignUpForm({
   document: { language, to },
 }: FormProps & { medium: keyof typeof forms }) {
   const { title, label, hint, input } = forms[medium];
-  const own = result?.medium === medium ? result : null;
-  const trouble = own?.trouble ?? null;
+  const ownResult = result?.medium === medium ? result : null;
+  const trouble = ownResult?.trouble ?? null;
   const noteId = `${medium}-note`;
   return (
     <section className="sec way">
@@ -112,7 +112,7 @@ function SignUpForm({
             id={medium}
             dir="ltr"
             required
-            defaultValue={own?.email}
+            defaultValue={ownResult?.email}
             aria-invalid={trouble !== null}
             aria-describedby={noteId}
           />

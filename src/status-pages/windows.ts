@@ -99,9 +99,12 @@ export function createWindowReader(
       const found = announced.find(([window]) => window.id === id);
       if (found === undefined) return null;
       const [window, monitors] = found;
-      const shown = occurrence ?? listOccurrences(window, now, now + searchedMs, 1)[0];
-      if (shown === undefined) return null;
-      return { ...buildPublicWindow(window, shown, monitors, now), ...describeNotices(window) };
+      const nextOccurrence = occurrence ?? listOccurrences(window, now, now + searchedMs, 1)[0];
+      if (nextOccurrence === undefined) return null;
+      return {
+        ...buildPublicWindow(window, nextOccurrence, monitors, now),
+        ...describeNotices(window),
+      };
     },
   };
 }

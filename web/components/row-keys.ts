@@ -28,10 +28,10 @@ export function useRowKeys(
 ): { current: string | null; focus: (key: string) => void } {
   const [current, setCurrent] = useState<string | null>(null);
   const [, draw] = useReducer((times: number) => times + 1, 0);
-  const wanted = useRef<string | null>(null);
+  const nextFocus = useRef<string | null>(null);
 
   const focus = useCallback((key: string) => {
-    wanted.current = key;
+    nextFocus.current = key;
     setCurrent(key);
     // Renders even if the key is unchanged: the effect below sets the focus.
     draw();
@@ -47,11 +47,11 @@ export function useRowKeys(
   }, []);
 
   useEffect(() => {
-    const key = wanted.current;
+    const key = nextFocus.current;
     if (key === null || all?.includes(key) === false) return;
     const element = findElement(key);
     if (element === null && reveal) return reveal(key);
-    wanted.current = null;
+    nextFocus.current = null;
     element?.focus();
   });
 
@@ -60,7 +60,7 @@ export function useRowKeys(
     const keys = all ?? listKeysOnPage();
     // The row of the previous key press may still wait to be rendered and focused.
     const from =
-      wanted.current ??
+      nextFocus.current ??
       rowKeyOf(event.target) ??
       rowKeyOf(document.querySelector(`[data-item]:hover ${rows}`));
     const at = keys.indexOf(from ?? current);

@@ -86,12 +86,12 @@ export function notifyDone(text: string, takeBack: () => Promise<unknown>): () =
 }
 
 export function Toasts() {
-  const shown = toasts.use();
+  const shownToasts = toasts.use();
   const box = useRef<HTMLElement>(null);
   useLayoutEffect(() => box.current?.style.setProperty("bottom", findFreeBottom(box.current)));
   return (
     <section className="toasts" aria-label={t("Notifications")} aria-live="polite" ref={box}>
-      {shown.map((toast) => (
+      {shownToasts.map((toast) => (
         <ToastLine key={toast.id} toast={toast} />
       ))}
     </section>

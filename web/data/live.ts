@@ -293,13 +293,13 @@ function scheduleRefresh(...keys: (readonly unknown[])[]) {
 }
 
 function refreshCollected() {
-  const wanted = new Set(collectedKeys.map((key) => JSON.stringify(key)));
+  const wantedKeys = new Set(collectedKeys.map((key) => JSON.stringify(key)));
   const times = changeTimes;
   collectedKeys = [];
   changeTimes = new Map();
   void queryClient.invalidateQueries({
     predicate: ({ queryKey, state }) =>
       !hasChange(state.data, times.get(JSON.stringify(queryKey))) &&
-      queryKey.some((_, index) => wanted.has(JSON.stringify(queryKey.slice(0, index + 1)))),
+      queryKey.some((_, index) => wantedKeys.has(JSON.stringify(queryKey.slice(0, index + 1)))),
   });
 }

@@ -51,9 +51,9 @@ export const createOverviewQuery = (filters?: OverviewFilters) => {
       if (before === undefined) return overview;
       let read = overview;
       for (const { groupId } of foldersOf(overview)) {
-        const wanted = membersOf(before, groupId).length;
-        while (wanted > membersOf(read, groupId).length && hasUnreadMonitors(read, groupId)) {
-          const next = await readFurtherRows(read, filters, groupId, wanted);
+        const memberCount = membersOf(before, groupId).length;
+        while (memberCount > membersOf(read, groupId).length && hasUnreadMonitors(read, groupId)) {
+          const next = await readFurtherRows(read, filters, groupId, memberCount);
           if (next === read) break;
           read = next;
         }

@@ -90,11 +90,11 @@ async function request(
 ): Promise<"done" | "cancelled"> {
   const options = given ?? (await unwrapData(dashboard["sign-in"].passkey.options.post()));
   waiting?.abort();
-  const own = new AbortController();
-  waiting = own;
+  const ownController = new AbortController();
+  waiting = ownController;
   let proof: PasskeyProof;
   try {
-    proof = await proveCredential(options, { mediation, signal: own.signal });
+    proof = await proveCredential(options, { mediation, signal: ownController.signal });
   } catch (error) {
     if (isCancelled(error)) return "cancelled";
     throw error;

@@ -25,9 +25,9 @@ export function Entrance({ children }: { children: ReactNode }) {
     const rightPath = findRightPath(state, pathname);
     if (rightPath === null) return;
     const back = rightPath === "/sign-in" && pathname !== "/" ? pathname + search : undefined;
-    const wanted = new URLSearchParams(search).get("back");
-    if (rightPath === "/" && wanted !== null && /^\/(?!\/)/.test(wanted))
-      router.history.replace(wanted);
+    const returnPath = new URLSearchParams(search).get("back");
+    if (rightPath === "/" && returnPath !== null && /^\/(?!\/)/.test(returnPath))
+      router.history.replace(returnPath);
     else
       router.history.replace(
         rightPath +

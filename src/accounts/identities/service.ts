@@ -18,11 +18,11 @@ export function listOwnIdentities({ store, session }: SignedInContext) {
 export async function unlinkIdentity(context: SignedInContext, id: string) {
   const { store, session } = context;
   const personId = session.person.id;
-  const own = (await listIdentities(store, personId)).find((one) => one.id === id);
-  if (own === undefined)
+  const ownIdentity = (await listIdentities(store, personId)).find((one) => one.id === id);
+  if (ownIdentity === undefined)
     throw new AppError("NOT_FOUND", "You have no account at a sign-in provider with this id.");
   await store.atomic([
-    ...removeIdentity(store, { id, personId, providerId: own.provider.id }, session.id),
+    ...removeIdentity(store, { id, personId, providerId: ownIdentity.provider.id }, session.id),
     guardCanSignIn(personId),
     ...buildPersonAudit(context, "person.identity-unlinked"),
   ]);

@@ -104,10 +104,10 @@ export function replaceOpened(
   providerId: string,
   opened: readonly OpenedOrganization[],
 ): Statement[] {
-  const own = eq(identityProviderOrganizations.providerId, providerId);
+  const ofProvider = eq(identityProviderOrganizations.providerId, providerId);
   return [
     ...opened.map(({ organizationId }, index) => guardOrganization(organizationId, index)),
-    store.db.delete(identityProviderOrganizations).where(own),
+    store.db.delete(identityProviderOrganizations).where(ofProvider),
     ...opened.map(({ groupRoles, ...one }) =>
       store.db
         .insert(identityProviderOrganizations)

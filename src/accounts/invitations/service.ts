@@ -232,9 +232,13 @@ async function joinAsNew(
   // If the password belongs to an existing account, this signs in, so it counts as an attempt.
   countAttempt(context);
   const hash = await hashPassword(password, buildHashingClient(context), known[0]?.passwordHash);
-  const own = known.find(({ passwordHash }) => passwordHash === hash);
-  if (own !== undefined)
-    return admitPerson(context, own, buildJoinStatements(context, invitation, own));
+  const matchingPerson = known.find(({ passwordHash }) => passwordHash === hash);
+  if (matchingPerson !== undefined)
+    return admitPerson(
+      context,
+      matchingPerson,
+      buildJoinStatements(context, invitation, matchingPerson),
+    );
   const { row, statements } = buildNewPerson(context, { name, email }, hash);
   return startSession(context, row, "signed-in", [
     ...statements,

@@ -70,13 +70,13 @@ export async function startPasskey(context: SignedInContext, password: string | 
   const { store, origin } = context;
   const rpId = getRpId(origin);
   const { id, name, email } = await confirmSignInChange(context, password);
-  const own = await findPasskeys(store, id);
+  const existingPasskeys = await findPasskeys(store, id);
   return {
     challenge: createChallenge(context, `add ${id}`),
     rp: { id: rpId, name: "Signalbox" },
     user: { id: Buffer.from(id).toString("base64url"), name: email, displayName: name },
     pubKeyCredParams: algorithms.map((alg) => ({ type: "public-key" as const, alg })),
-    excludeCredentials: own
+    excludeCredentials: existingPasskeys
       .filter((row) => row.rpId === rpId)
       .map(({ credentialId }) => ({ type: "public-key" as const, id: credentialId })),
     authenticatorSelection: {
@@ -150,8 +150,8 @@ async function verifyRegistration(
 }
 
 async function getOwnPasskey({ store, session }: SignedInContext, id: string): Promise<PasskeyRow> {
-  const own = await findPasskeys(store, session.person.id);
-  const row = own.find((one) => one.id === id);
+  const ownPasskeys = await findPasskeys(store, session.person.id);
+  const row = ownPasskeys.find((one) => one.id === id);
   if (row !== undefined) return row;
   throw new AppError("NOT_FOUND", "You have no passkey with this id.");
 }

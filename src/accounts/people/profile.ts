@@ -85,20 +85,20 @@ export function updateProfile(context: SignedInContext, patch: ProfilePatch): Pr
   const { store, clock, session } = context;
   const { password, ...fields } = patch;
   return retryOnStaleRead(async () => {
-    const own = await getOwnRow(context);
+    const ownRow = await getOwnRow(context);
     const {
-      name = own.name,
-      email = own.email,
-      timeZone = own.timeZone,
-      hourCycle = own.hourCycle,
-      language = own.language,
+      name = ownRow.name,
+      email = ownRow.email,
+      timeZone = ownRow.timeZone,
+      hourCycle = ownRow.hourCycle,
+      language = ownRow.language,
     } = patch;
-    const moved = email === own.email ? own : await hashForEmail(context, email, password);
+    const moved = email === ownRow.email ? ownRow : await hashForEmail(context, email, password);
     const { passwordHash } = moved;
     const emailKey = emailKeyOf(email);
     await store.atomic([
-      guardFreeEmail(own.id, emailKey),
-      guardDistinctPassword({ id: own.id, emailKey, passwordHash }),
+      guardFreeEmail(ownRow.id, emailKey),
+      guardDistinctPassword({ id: ownRow.id, emailKey, passwordHash }),
       ...changePerson(store, moved, {
         name,
         email,
@@ -112,7 +112,11 @@ export function updateProfile(context: SignedInContext, patch: ProfilePatch): Pr
       ...buildPersonAudit(
         context,
         "person.updated",
-        listChangedFields(own, { name, email, timeZone, hourCycle, language }, Object.keys(fields)),
+        listChangedFields(
+          ownRow,
+          { name, email, timeZone, hourCycle, language },
+          Object.keys(fields),
+        ),
       ),
     ]);
     storeLanguage(context, language);

@@ -78,10 +78,10 @@ async function getMembership(scope: Scope, personId: string) {
 export async function guardManaging(scope: Scope, roles: readonly Role[]): Promise<Statement[]> {
   const { actor } = scope;
   if (actor.type !== "person" || actor.id === null) return [];
-  const own = await findMembership(scope, actor.id);
-  if (own === null || !roles.every((role) => canManage(own.role, role)))
+  const ownMembership = await findMembership(scope, actor.id);
+  if (ownMembership === null || !roles.every((role) => canManage(ownMembership.role, role)))
     throw new AppError("FORBIDDEN", "Only an owner can add, change or remove an owner.");
-  return [guardMembershipUnchanged(own)];
+  return [guardMembershipUnchanged(ownMembership)];
 }
 
 /**
@@ -302,14 +302,14 @@ export async function resetPassword(
   return retryOnStaleRead(async () => {
     const person = await getOnlyPerson(store, email, input.organizationId);
     const passwordHash = await hashPassword(input.password, commandLine, person.passwordHash);
-    const none = { totpSecret: null, totpPending: null, passkeyFactor: false };
+    const noFactors = { totpSecret: null, totpPending: null, passkeyFactor: false };
     await store.atomic([
       ...changePerson(store, person, {
         passwordHash,
         hasPassword: true,
         ...noWrongCodes,
         updatedAt: formatTimestamp(scope.clock()),
-        ...(input.withoutTwoFactor && none),
+        ...(input.withoutTwoFactor && noFactors),
       }),
       ...(input.withoutTwoFactor ? [removePasskeys(store, person.id)] : []),
       removeSessions(store, person.id),

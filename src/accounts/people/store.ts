@@ -240,11 +240,11 @@ export async function findContactMethodIds({ store, organizationId }: Tenant, pe
 
 /** Removes a member with their contact methods and the unfinished deliveries to these. */
 export function removeMembership({ store, organizationId }: Tenant, personId: string): Statement[] {
-  const own = matchValues(alertChannels, { organizationId, personId });
+  const ofPerson = matchValues(alertChannels, { organizationId, personId });
   return [
     sql`delete from ${deliveries} where organization_id = ${organizationId}
-      and due_at is not null and receiver_id in (select id from ${alertChannels} where ${own})`,
-    store.db.delete(alertChannels).where(own),
+      and due_at is not null and receiver_id in (select id from ${alertChannels} where ${ofPerson})`,
+    store.db.delete(alertChannels).where(ofPerson),
     store.db.delete(memberships).where(matchValues(memberships, { organizationId, personId })),
   ];
 }

@@ -89,8 +89,8 @@ export async function endSession(
   id: string,
 ): Promise<typeof deletedBody> {
   const { store, session } = context;
-  const own = await findSessions(store, session.person.id);
-  if (!own.some((row) => row.id === id))
+  const ownSessions = await findSessions(store, session.person.id);
+  if (!ownSessions.some((row) => row.id === id))
     throw new AppError("NOT_FOUND", "You have no session with this id.");
   await store.atomic([
     removeSession(store, id),

@@ -46,7 +46,7 @@ export async function signInByLink(context: VisitorContext, token: string): Prom
       "NOT_FOUND",
       "This sign-in link was used, or it has expired. Create a new one with signalbox users sign-in-link EMAIL.",
     );
-  const own = and(
+  const isValidLink = and(
     eq(signInLinks.tokenHash, sha256(token)),
     gt(signInLinks.expiresAt, formatTimestamp(clock())),
   );
@@ -55,13 +55,13 @@ export async function signInByLink(context: VisitorContext, token: string): Prom
       .select({ person: people })
       .from(signInLinks)
       .innerJoin(people, eq(people.id, signInLinks.personId))
-      .where(own);
+      .where(isValidLink);
     return row?.person ?? null;
   });
   if (person === null) throw createExpiredError();
   const used = [
-    guard(sql`exists (select 1 from ${signInLinks} where ${own})`, createExpiredError),
-    store.db.delete(signInLinks).where(own),
+    guard(sql`exists (select 1 from ${signInLinks} where ${isValidLink})`, createExpiredError),
+    store.db.delete(signInLinks).where(isValidLink),
   ];
   return startSession(context, person, "signed-in", used, directWay);
 }

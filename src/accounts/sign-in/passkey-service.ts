@@ -32,9 +32,9 @@ export async function describeSecondFactors(context: VisitorContext) {
   const { store, session, origin } = context;
   const person = await getWaitingPerson(context);
   const rpId = findRpId(origin);
-  const own = await findPasskeys(store, person.id);
-  const usable = own.filter((row) => row.rpId === rpId);
-  const others = own.filter((row) => row.rpId !== rpId).map((row) => row.rpId);
+  const ownPasskeys = await findPasskeys(store, person.id);
+  const usable = ownPasskeys.filter((row) => row.rpId === rpId);
+  const others = ownPasskeys.filter((row) => row.rpId !== rpId).map((row) => row.rpId);
   const passkey: RequestOptions | null =
     rpId === null || session === null || usable.length === 0
       ? null

@@ -56,9 +56,9 @@ export async function describePresence(context: VisitorContext): Promise<Presenc
     };
   }
   const ways = await listWays(context);
-  const nobody = { version, person: null, organizations: [], ways, languageChanged: false };
-  if (session !== null) return { ...nobody, state: "two-factor" };
-  return { ...nobody, state: (await hasPeople(store)) ? "signed-out" : "set-up" };
+  const signedOut = { version, person: null, organizations: [], ways, languageChanged: false };
+  if (session !== null) return { ...signedOut, state: "two-factor" };
+  return { ...signedOut, state: (await hasPeople(store)) ? "signed-out" : "set-up" };
 }
 
 /** Returns the ways to sign in that this browser can offer, in addition to the password. */
@@ -160,8 +160,8 @@ export async function startSession(
   const pending =
     isComplete && way.providerId === null ? findPendingProvider(context, person) : null;
   const linked = pending === null ? [] : await buildPendingLink(context, person);
-  const own = linked.length > 0 ? await chooseWay(context, id, way, pending) : way;
-  const { statements, handOver } = buildNewSession(context, id, stage, own);
+  const chosenWay = linked.length > 0 ? await chooseWay(context, id, way, pending) : way;
+  const { statements, handOver } = buildNewSession(context, id, stage, chosenWay);
   const organizationIds = isComplete ? await findOrganizationIds(store, id) : [];
   const provider = way.providerId === null ? null : await findProvider(store, way.providerId);
   const fields = provider && listChangedFields({}, { provider: provider.name }, ["provider"]);

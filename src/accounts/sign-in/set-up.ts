@@ -88,9 +88,9 @@ export function createSetUp(dataDir: string, clock: Clock): SetUp & { token: str
 export function createSetUpForToken(token: string, clock: Clock, remove: () => void): SetUp {
   let until = clock() + validMs;
   const hashText = (text: string) => Buffer.from(sha256(text), "hex");
-  const wanted = hashText(token);
+  const expectedHash = hashText(token);
   return {
-    isToken: (given) => clock() < until && timingSafeEqual(hashText(given), wanted),
+    isToken: (given) => clock() < until && timingSafeEqual(hashText(given), expectedHash),
     endSetUp() {
       until = 0;
       remove();

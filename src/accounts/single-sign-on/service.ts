@@ -354,8 +354,10 @@ async function signInWithRoles(
 ): Promise<Outcome> {
   const { store } = context;
   const now = await applyGroups(context, provider, person.id, groups, granted);
-  const own = new Set(await findOrganizationIds(store, person.id));
-  if (!provider.organizations.some(({ organizationId }) => own.has(organizationId)))
+  const currentOrganizationIds = new Set(await findOrganizationIds(store, person.id));
+  if (
+    !provider.organizations.some(({ organizationId }) => currentOrganizationIds.has(organizationId))
+  )
     throw createNoOrganizationFailure(provider);
   await startSession(context, person, "signed-in", buildIdentity(now), wayOf(context, provider));
   return { type: "done", returnTo };
@@ -409,8 +411,8 @@ async function findPersonToLink(
     });
   if (person === null || person.hasPassword) return person;
   const opened = new Set(organizations.map((one) => one.organizationId));
-  const own = await findOrganizationIds(store, person.id);
-  if (own.every((id) => opened.has(id))) return person;
+  const organizationIds = await findOrganizationIds(store, person.id);
+  if (organizationIds.every((id) => opened.has(id))) return person;
   throw new ProviderFailure(`${name} does not open all organizations of your account here.`, {
     advice: `Sign in another way, and link your account at ${name} in your profile.`,
   });

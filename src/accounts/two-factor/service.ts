@@ -58,11 +58,11 @@ export async function buildCodeUse(
     ];
   }
   const hash = sha256(normalizeRecoveryCode(code));
-  const own = matchValues(recoveryCodes, { personId: person.id, hash });
-  if ((await store.db.$count(recoveryCodes, own)) === 0) return null;
+  const matchingCode = matchValues(recoveryCodes, { personId: person.id, hash });
+  if ((await store.db.$count(recoveryCodes, matchingCode)) === 0) return null;
   return [
-    guard(sql`exists (select 1 from ${recoveryCodes} where ${own})`, otherwise),
-    store.db.delete(recoveryCodes).where(own),
+    guard(sql`exists (select 1 from ${recoveryCodes} where ${matchingCode})`, otherwise),
+    store.db.delete(recoveryCodes).where(matchingCode),
   ];
 }
 
@@ -167,12 +167,12 @@ function createRecoveryCodes(store: Store, personId: string) {
 /** Returns the second factors of the signed-in person. */
 export async function describeTwoFactor(context: SignedInContext) {
   const person = await getOwnRow(context);
-  const own = eq(recoveryCodes.personId, person.id);
+  const ofPerson = eq(recoveryCodes.personId, person.id);
   return {
     password: person.hasPassword,
     authenticatorApp: person.totpSecret !== null,
     passkeys: hasTwoFactor(person) && (await findPasskeys(context.store, person.id)).length > 0,
-    recoveryCodesLeft: await context.store.db.$count(recoveryCodes, own),
+    recoveryCodesLeft: await context.store.db.$count(recoveryCodes, ofPerson),
   };
 }
 
@@ -257,9 +257,9 @@ export function recordWrongCode(store: Store, personId: string, at: string, addr
  * because the person entered them.
  */
 export function clearWrongCodes(personId: string, sessionId: string): Statement {
-  const own = sql`(select wrong_codes from ${sessions} where id = ${sessionId})`;
-  return sql`update ${people} set wrong_codes = max(0, wrong_codes - ${own}),
-    wrong_code_at = case when wrong_codes > ${own} then wrong_code_at end,
-    wrong_code_since = case when wrong_codes > ${own} then wrong_code_since end,
-    wrong_code_from = case when ${own} = 0 then wrong_code_from end where id = ${personId}`;
+  const wrongCodesSql = sql`(select wrong_codes from ${sessions} where id = ${sessionId})`;
+  return sql`update ${people} set wrong_codes = max(0, wrong_codes - ${wrongCodesSql}),
+    wrong_code_at = case when wrong_codes > ${wrongCodesSql} then wrong_code_at end,
+    wrong_code_since = case when wrong_codes > ${wrongCodesSql} then wrong_code_since end,
+    wrong_code_from = case when ${wrongCodesSql} = 0 then wrong_code_from end where id = ${personId}`;
 }

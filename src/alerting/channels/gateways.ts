@@ -14,7 +14,7 @@ export const findGateway = async (
 export function resolveSettings(vault: Vault, channel: ChannelRow, gateway: ChannelRow) {
   const settings = settingsOf(vault, gateway);
   if (gateway.id === channel.id) return settings;
-  const own = settingsOf(vault, channel);
-  const names = recipientFields.filter((name) => name in own);
-  return { ...settings, ...Object.fromEntries(names.map((name) => [name, own[name]])) };
+  const currentSettings = settingsOf(vault, channel);
+  const names = recipientFields.filter((name) => name in currentSettings);
+  return { ...settings, ...Object.fromEntries(names.map((name) => [name, currentSettings[name]])) };
 }

@@ -68,10 +68,10 @@ const toRecord = (row: ContactRow): ContactRecord => {
 /** Returns the owner of the contact methods of a request. Throws VALIDATION_ERROR with a key, FORBIDDEN, NOT_FOUND. */
 async function resolveOwner(scope: Scope, personId: string | undefined): Promise<string> {
   const { actor } = scope;
-  const own = actor.type === "person" ? actor.id : null;
-  if (personId === undefined || personId === own) {
-    if (own === null) throw invalidFieldError("personId", "is required with an API key");
-    return own;
+  const ownPersonId = actor.type === "person" ? actor.id : null;
+  if (personId === undefined || personId === ownPersonId) {
+    if (ownPersonId === null) throw invalidFieldError("personId", "is required with an API key");
+    return ownPersonId;
   }
   await assertMayManage(scope, personId);
   if ((await findMembership(scope, personId)) === null)

@@ -100,16 +100,16 @@ export function createCaseRound(store: Store) {
     type Row = EndedCase & { isOver: number };
     const organizations = await store.query<{ id: string }>(organizationsText, []);
     if (organizations.length === 0) return [];
-    const most = Math.max(minCases, Math.floor(casesPerRound / organizations.length));
+    const maxCases = Math.max(minCases, Math.floor(casesPerRound / organizations.length));
     const turns = organizations.map(({ id }) => [id, ...(positions.get(id) ?? ["", "", ""])]);
     const examined = await store.query<Row>(roundText, [
       formatTimestamp(now - troubleMs),
-      most,
+      maxCases,
       JSON.stringify(turns),
     ]);
     return [...Map.groupBy(examined, (one) => one.organizationId)].flatMap(
       ([organizationId, own]) => {
-        const last = own.length < most ? undefined : own.at(-1);
+        const last = own.length < maxCases ? undefined : own.at(-1);
         const finish = () => {
           if (last === undefined) positions.delete(organizationId);
           else positions.set(organizationId, [last.channelId, last.subjectId, last.problem]);

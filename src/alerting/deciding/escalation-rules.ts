@@ -203,8 +203,8 @@ export function resumeEscalation(
       const due = Math.max(now, ranAt + delayMs);
       if (due === now && notified.has(channelId)) continue;
       if (due === now) notified.add(channelId);
-      const own = { step: index, round: step === 0 ? round - 1 : round };
-      waiting.push({ channelId, personId, ...own, ranAt, dueAt: due });
+      const position = { step: index, round: step === 0 ? round - 1 : round };
+      waiting.push({ channelId, personId, ...position, ranAt, dueAt: due });
     }
   }
   return { dueAt, waiting };
@@ -243,8 +243,8 @@ function planPerson(
   role: string,
 ) {
   const name = `${people.get(personId) ?? "a removed person"}${role}`;
-  const own = [...channels.values()].filter((one) => one.personId === personId);
-  const methods = planContactMethods(own, priority);
+  const personalChannels = [...channels.values()].filter((one) => one.personId === personId);
+  const methods = planContactMethods(personalChannels, priority);
   if (methods.length === 0) return { planned: [], text: `${name} can't be reached` };
   const planned = methods.map(({ method, afterMinutes }) => {
     const delayMs = afterMinutes * minuteMs;

@@ -44,19 +44,19 @@ export function joinOutage(
   const { organizationId, monitors } = snapshot;
   const { id } = monitor;
   if (causes.length === 0 || isFlapping || audienceOf(snapshot, monitor).muted) return null;
-  const own = describeOutage(snapshot, monitor, Date.parse(at));
+  const ownOutage = describeOutage(snapshot, monitor, Date.parse(at));
   const isReported = (snapshot.notified.get(id)?.size ?? 0) > 0;
   const leader = decision.causes
     .find(organizationId, causes)
     .map(({ monitorId, since, cause }) => ({ cause, since, monitor: monitors.get(monitorId) }))
-    .find((one) => one.monitor?.since === one.since && canLead(snapshot, one.monitor, own));
+    .find((one) => one.monitor?.since === one.since && canLead(snapshot, one.monitor, ownOutage));
   if (!snapshot.canJoin || isReported || leader?.monitor === undefined) {
     decision.causes.add(organizationId, causes, { monitorId: id, since: at });
     return null;
   }
   const { cause } = leader;
   addJoined(decision, leader.monitor, { id, name: monitor.name, cause });
-  return { since: own.since, behind: leader.monitor.id, cause, until: now + idleLookMs };
+  return { since: ownOutage.since, behind: leader.monitor.id, cause, until: now + idleLookMs };
 }
 
 /** Whether an outage can belong to that of another monitor, which has just been reported. */
@@ -120,7 +120,7 @@ export function stayJoined(
   if (held.cause === null || leader === undefined || status !== "down") return null;
   if (!snapshot.canJoin) return null;
   const reported = findReported(snapshot, leader);
-  const own = describeOutage(snapshot, monitor, held.since);
+  const ownOutage = describeOutage(snapshot, monitor, held.since);
   const isUp = leader.status === "up" || leader.status === "degraded";
   const outage = { ...monitor, since: held.since, lastCheckedAt: timeOf(monitor.lastCheckedAt) };
   const hold = decideHold(
@@ -130,7 +130,7 @@ export function stayJoined(
         ...leader,
         since: Date.parse(leader.since),
         lastCheckedAt: timeOf(leader.lastCheckedAt),
-        notifies: isUp || (reported !== null && isCovered(own, reported)),
+        notifies: isUp || (reported !== null && isCovered(ownOutage, reported)),
       },
     ],
     now,

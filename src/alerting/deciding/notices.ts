@@ -42,9 +42,11 @@ export function announceShifts(decision: Decision, { monitorId: id, dueAt = 0 }:
 
 /** Returns the contact methods of a person that a page uses first. */
 function listContacts({ snapshot }: Decision, personId: string): Contact[] {
-  const own = [...snapshot.escalation.channels.values()].filter((one) => one.personId === personId);
-  const usual = planContactMethods(own, "normal");
-  const planned = usual.length > 0 ? usual : planContactMethods(own, "critical");
+  const personalChannels = [...snapshot.escalation.channels.values()].filter(
+    (one) => one.personId === personId,
+  );
+  const usual = planContactMethods(personalChannels, "normal");
+  const planned = usual.length > 0 ? usual : planContactMethods(personalChannels, "critical");
   return planned
     .filter(({ afterMinutes }) => afterMinutes === planned[0]?.afterMinutes)
     .map(({ method }) => method);

@@ -63,10 +63,10 @@ export function createQuietRound(store: Store) {
         const changed = own
           .map((one) => ({ ...one, end: findEnd(one.quietHours, now) }))
           .filter(({ end, dueAt }) => end !== dueAt);
-        const over = changed.filter(({ end }) => end === null);
+        const endedRecords = changed.filter(({ end }) => end === null);
         const moved = changed.filter(({ end }) => end !== null);
         return [
-          ...(over.length === 0 ? [] : [sendDigests(over, now)]),
+          ...(endedRecords.length === 0 ? [] : [sendDigests(endedRecords, now)]),
           ...(moved.length === 0 ? [] : [moveDigests(moved)]),
         ];
       },

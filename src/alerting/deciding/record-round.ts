@@ -27,13 +27,13 @@ export function createRecordRound(store: Store) {
   return async (now: number): Promise<OwnWork[]> => {
     const organizations = await store.query<{ id: string }>(organizationsText, []);
     if (organizations.length === 0) return [];
-    const most = Math.max(minRecords, Math.floor(recordsPerRound / organizations.length));
+    const maxRecords = Math.max(minRecords, Math.floor(recordsPerRound / organizations.length));
     const turns = organizations.map(({ id }) => [id, ...(positions.get(id) ?? ["", ""])]);
-    const examined = await store.query<Examined>(roundText, [JSON.stringify(turns), most]);
+    const examined = await store.query<Examined>(roundText, [JSON.stringify(turns), maxRecords]);
     const at = formatTimestamp(now);
     positions.clear();
     return [...Map.groupBy(examined, (one) => one.organizationId)].map(([organizationId, own]) => {
-      const last = own.length < most ? undefined : own.at(-1);
+      const last = own.length < maxRecords ? undefined : own.at(-1);
       if (last !== undefined) positions.set(organizationId, [last.subjectId, last.family]);
       return { organizationId, decide: () => endOver(organizationId, own, at) };
     });
@@ -41,8 +41,10 @@ export function createRecordRound(store: Store) {
 }
 
 function endOver(organizationId: string, examined: readonly Examined[], at: string): Statement[] {
-  const over = examined.flatMap(({ id, because }) => (because === null ? [] : [{ id, because }]));
-  return [...Map.groupBy(over, ({ because }) => because)].flatMap(([because, some]) => {
+  const endedRecords = examined.flatMap(({ id, because }) =>
+    because === null ? [] : [{ id, because }],
+  );
+  return [...Map.groupBy(endedRecords, ({ because }) => because)].flatMap(([because, some]) => {
     const ids = some.map(({ id }) => id);
     return [
       ...endRecords(organizationId, ids, because, at),

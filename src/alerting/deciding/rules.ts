@@ -394,10 +394,10 @@ export function findOvertaken(one: Queued, queue: readonly Queued[]): Queued[] {
 }
 
 function listEarlier(one: Queued, queue: readonly Queued[]): Queued[] {
-  const own = new Set(one.subjects);
+  const ownSubjects = new Set(one.subjects);
   return queue
     .slice(0, queue.indexOf(one))
-    .filter(({ subjects }) => subjects.some((subject) => own.has(subject)));
+    .filter(({ subjects }) => subjects.some((subject) => ownSubjects.has(subject)));
 }
 
 function isPrompted(one: Queued, queue: readonly Queued[], now: number): boolean {

@@ -96,8 +96,8 @@ export class AlertTimers {
     if (ended.length > 0) onWrite(ended, true);
     for (const one of await this.#findCases(clock())) await this.#closeCases(one);
     await follower.write("ending the problem of a full outbox", await room.listEnds(clock()));
-    const over = await follower.write("ending alerts", await this.#endRecords(clock()));
-    if (over.length > 0) onWrite(over, false);
+    const endedAlerts = await follower.write("ending alerts", await this.#endRecords(clock()));
+    if (endedAlerts.length > 0) onWrite(endedAlerts, false);
     follower.setbacks.throwNew(failures[0]);
   }
 

@@ -9,8 +9,8 @@ export function findPolicyOfMonitor<P extends Choice>(
   policies: readonly P[],
   { escalationPolicyId }: { escalationPolicyId: string | null },
 ): P | null {
-  const own = policies.find(({ id }) => id === escalationPolicyId);
-  return own ?? policies.find((policy) => policy.default) ?? null;
+  const ownPolicy = policies.find(({ id }) => id === escalationPolicyId);
+  return ownPolicy ?? policies.find((policy) => policy.default) ?? null;
 }
 
 /** Returns the policy of incidents of this severity. Null for none: the default policy is only for monitors. */

@@ -149,14 +149,15 @@ function judgeRefusals(
 ): Verdict {
   const listRecipients = (those: readonly SessionError[]) =>
     those.map(({ recipient = "" }) => recipient);
-  const of = to.length;
+  const recipientCount = to.length;
   const later = listRecipients(refusals.filter(({ permanent }) => permanent !== true));
   const refused = [
     ...earlier.filter((one) => to.includes(one)),
     ...listRecipients(refusals.filter(({ permanent }) => permanent === true)),
   ];
   const part = refused.length + later.length;
-  const recipients = part >= of ? "every recipient" : `${part} of ${of} recipients`;
+  const recipients =
+    part >= recipientCount ? "every recipient" : `${part} of ${recipientCount} recipients`;
   const reason = `The mail server rejected ${recipients}`;
   if (later.length > 0) {
     const reached = to.filter((address) => !refused.includes(address) && !later.includes(address));
@@ -167,7 +168,7 @@ function judgeRefusals(
     };
   }
   if (refused.length === 0) return delivered;
-  if (part >= of)
+  if (part >= recipientCount)
     return { ...failFinally(`${reason}.`), ...(refusals.every(isBounce) && { isBounce: true }) };
   const reached = to.filter((address) => !refused.includes(address));
   return { outcome: "delivered", note: `${reason}.`, progress: { reached, refused } };

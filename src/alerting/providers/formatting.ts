@@ -64,8 +64,8 @@ export function renderWithin<T>(
   sizeOf: (rendered: T) => number,
 ): T {
   for (let available = max; ; available = Math.floor(available * 0.9)) {
-    const made = render(fitLines(lines, available));
-    if (sizeOf(made) <= max || available < 10) return made;
+    const rendered = render(fitLines(lines, available));
+    if (sizeOf(rendered) <= max || available < 10) return rendered;
   }
 }
 

@@ -64,8 +64,8 @@ function shortenFacts({ lines, facts, ...message }: Message, limit: number): Mes
       : { label, value, html },
   );
   const others = lines.slice(0, lines.length - facts.length);
-  const own = shorter.map(({ label, value }) => (label === "" ? value : `${label}: ${value}`));
-  return { ...message, lines: [...others, ...own], facts: shorter };
+  const ownLines = shorter.map(({ label, value }) => (label === "" ? value : `${label}: ${value}`));
+  return { ...message, lines: [...others, ...ownLines], facts: shorter };
 }
 
 /** Returns the lines of a message. An empty line separates a multi-line text from the facts. */

@@ -90,15 +90,15 @@ function listPeople(facts: ReadinessFacts): ReadinessPerson[] {
     [...facts.drills.keys()].map((personId) => [personId, []]),
   );
   const addUse = (personId: string, use: ReadinessPerson["uses"][number]) => {
-    const own = uses.get(personId) ?? [];
-    if (!own.some(({ id }) => id === use.id)) uses.set(personId, [...own, use]);
+    const usesOfPerson = uses.get(personId) ?? [];
+    if (!usesOfPerson.some(({ id }) => id === use.id)) uses.set(personId, [...usesOfPerson, use]);
   };
   for (const { id, name, layers, overrides } of facts.schedules) {
-    const own = [
+    const scheduledPersonIds = [
       ...layers.flatMap(({ personIds }) => personIds),
       ...overrides.map((one) => one.personId),
     ];
-    for (const personId of own) addUse(personId, { type: "schedule", id, name });
+    for (const personId of scheduledPersonIds) addUse(personId, { type: "schedule", id, name });
   }
   for (const { id, name, steps } of facts.policies)
     for (const target of steps.flatMap(({ targets }) => targets))
@@ -135,10 +135,10 @@ function describePerson(
   onCall: boolean,
   { channels, acknowledged, drills }: ReadinessFacts,
 ): ReadinessPerson {
-  const own = channels.filter(({ personId }) => personId === id);
-  const working = own.filter(isWorking);
-  const usual = planContactMethods(own, "normal");
-  const critical = planContactMethods(own, "critical");
+  const personalChannels = channels.filter(({ personId }) => personId === id);
+  const working = personalChannels.filter(isWorking);
+  const usual = planContactMethods(personalChannels, "normal");
+  const critical = planContactMethods(personalChannels, "critical");
   const minutesOf = (planned: typeof usual, methodId: string) =>
     planned.find(({ method }) => method.id === methodId)?.afterMinutes ?? null;
   return {
@@ -148,7 +148,7 @@ function describePerson(
     uses,
     reachable: planContactMethods(working, "normal").length > 0,
     reachableForCritical: planContactMethods(working, "critical").length > 0,
-    contactMethods: own.map((method) => ({
+    contactMethods: personalChannels.map((method) => ({
       id: method.id,
       name: method.name,
       type: method.type,
@@ -177,7 +177,7 @@ function findMethodProblem(method: ReadinessChannel) {
 function findProblemsOfPerson(person: ReadinessPerson, { channels }: ReadinessFacts) {
   const { id, name, contactMethods: methods } = person;
   const subject = { type: "person" as const, id };
-  const own = channels.filter(({ personId }) => personId === id);
+  const personalChannels = channels.filter(({ personId }) => personId === id);
   const add = (
     type: ReadinessProblem["type"],
     severity: ReadinessProblem["severity"],
@@ -192,7 +192,8 @@ function findProblemsOfPerson(person: ReadinessPerson, { channels }: ReadinessFa
   if (enabled.length === 0)
     return add("disabled", "error", `The contact methods of ${name} are disabled.`);
   const failing = enabled.filter(({ problem }) => problem === "failing");
-  const reason = own.find((one) => !isWorking(one) && one.lastError !== null)?.lastError ?? "";
+  const reason =
+    personalChannels.find((one) => !isWorking(one) && one.lastError !== null)?.lastError ?? "";
   if (failing.length === enabled.length)
     return add("failing", "error", `Messages to ${name} can't be delivered. ${reason}`.trim());
   if (!person.reachableForCritical)

@@ -252,9 +252,9 @@ async function toDeliveries(tenant: Tenant, sent: readonly Sent[]): Promise<Deli
   const deliveries = await addAttempts(tenant, [...rows.values()]);
   if (tenant.groupIds == null) return deliveries;
   // A digest is also about other alerts.
-  const own = new Set(sent.map(({ message }) => message.id));
+  const sentIds = new Set(sent.map(({ message }) => message.id));
   return deliveries.map((delivery) => ({
     ...delivery,
-    alertIds: delivery.alertIds.filter((id) => own.has(id)),
+    alertIds: delivery.alertIds.filter((id) => sentIds.has(id)),
   }));
 }

@@ -252,10 +252,10 @@ export function findMissed(
   const others = Map.groupBy(after, ({ monitor }) => monitor.id);
   const endOf = ({ until }: ReplayedAlert) => until ?? Infinity;
   return before.filter((one) => {
-    const own = others.get(one.monitor.id) ?? [];
+    const otherOutages = others.get(one.monitor.id) ?? [];
     // The alerts of a monitor do not overlap, and are in the order of time.
-    const started = countUntil(own, endOf(one), ({ at }) => at);
-    const last = own[started - 1];
+    const started = countUntil(otherOutages, endOf(one), ({ at }) => at);
+    const last = otherOutages[started - 1];
     return last === undefined || endOf(last) < one.at;
   });
 }

@@ -61,16 +61,16 @@ async function runReplay(scope: Scope, request: NewReplay): Promise<Replay> {
   let first: number | null = null;
   for (const row of [...chosen, ...parents.others]) {
     const isChosen = chosen.includes(row);
-    const wanted = isChosen ? readThresholds(row, request) : readThresholds(row);
+    const thresholds = isChosen ? readThresholds(row, request) : readThresholds(row);
     const timelines = await readTimelines(scope, row, from, {
-      both: [readThresholds(row), wanted],
+      both: [readThresholds(row), thresholds],
       hasChecks: parents.related.has(row.id),
     });
     if (isChosen) first = minOf(first, timelines.from);
-    const own = channels.get(row.id) ?? [];
+    const channelIds = channels.get(row.id) ?? [];
     const [saved, changed] = timelines.both;
-    const wantedChannels = (isChosen && requested) || own;
-    before.set(row.id, describe(row, own, saved, policies.saved(row)));
+    const wantedChannels = (isChosen && requested) || channelIds;
+    before.set(row.id, describe(row, channelIds, saved, policies.saved(row)));
     after.set(
       row.id,
       describe(row, wantedChannels, changed, policies[isChosen ? "requested" : "saved"](row)),

@@ -191,8 +191,8 @@ function findTurn({ personIds, every, unit, start, end }: ScheduleLayer, zone: s
   // One later, because a hand-over in a repeated hour is before the clock shows it again.
   let index = Math.floor((toLocal(at, zone) - first) / lengthMs) + 1;
   let next = getHandOver(index + 1);
-  for (let own = getHandOver(index); own > at; own = getHandOver(index))
-    [next, index] = [own, index - 1];
+  for (let handOver = getHandOver(index); handOver > at; handOver = getHandOver(index))
+    [next, index] = [handOver, index - 1];
   if (index < 0 || at >= lastEnd) return null;
   const personId = personIds[index % personIds.length] as string;
   return { personId, end: Math.min(next, lastEnd) };

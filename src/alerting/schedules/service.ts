@@ -437,13 +437,13 @@ export function swapShifts(scope: Scope, scheduleId: string, swap: ScheduleSwap)
       Math.max(Date.parse(first.endsAt), Date.parse(second.endsAt)),
     );
     const known = assertFound(schedule, "schedule");
-    const one = findOnlyPerson(known, first, "first");
+    const onlyFirst = findOnlyPerson(known, first, "first");
     const other = findOnlyPerson(known, second, "second");
     if (first.startsAt < second.endsAt && second.startsAt < first.endsAt)
       throw invalidFieldError("second", "must not overlap first");
     const overrides = [
       buildOverride(scope, scheduleId, { ...first, personId: other }, "first."),
-      buildOverride(scope, scheduleId, { ...second, personId: one }, "second."),
+      buildOverride(scope, scheduleId, { ...second, personId: onlyFirst }, "second."),
     ];
     const { statements, fields } = await buildOverrideWrite(scope, known, overrides, "first");
     return commit(

@@ -138,10 +138,10 @@ export class Outbox {
     const known = this.#resumed;
     this.#resumed = null;
     const id = known?.alertId ?? alert.id;
-    const wanted = record?.returned ?? alert.type;
+    const alertType = record?.returned ?? alert.type;
     const recipients = to.filter(
       (channelId) =>
-        this.#isRecipient(channelId, alert, isRecovery) && this.#wants(channelId, wanted, alert),
+        this.#isRecipient(channelId, alert, isRecovery) && this.#wants(channelId, alertType, alert),
     );
     if (this.#budget.alerts <= 0 && !isRecovery && alert.type !== "appliance.troubled") {
       const isNew = (channelId: string) => known === null || channelId > known.after;
@@ -538,18 +538,18 @@ export class Outbox {
   /** Opens or updates a case, and closes the cases that its problem replaces. */
   #openCase(channelId: string, alert: Alert, found: Problem, isAcknowledged: boolean) {
     const before = this.#listCases(channelId, found.subjectId);
-    const same = before.find(({ problem }) => problem === found.problem);
+    const sameCase = before.find(({ problem }) => problem === found.problem);
     // A service ignores further messages about an acknowledged case.
-    const isSilent = same?.acknowledged === true && !isAcknowledged;
-    const isKept = same !== undefined && (!isSilent || this.#canReopen(same));
-    if (isSilent && isKept) this.#changeCase(same, "unacknowledge");
-    if (isSilent && !isKept) this.#closeCase(same, alert.id);
-    const key = isKept ? same.key : this.#createCaseKey();
-    const acknowledged = isKept && !isSilent ? same.acknowledged : null;
+    const isSilent = sameCase?.acknowledged === true && !isAcknowledged;
+    const isKept = sameCase !== undefined && (!isSilent || this.#canReopen(sameCase));
+    if (isSilent && isKept) this.#changeCase(sameCase, "unacknowledge");
+    if (isSilent && !isKept) this.#closeCase(sameCase, alert.id);
+    const key = isKept ? sameCase.key : this.#createCaseKey();
+    const acknowledged = isKept && !isSilent ? sameCase.acknowledged : null;
     const open = { channelId, ...found, key, alertId: alert.id, acknowledged };
     this.#latest.set(channelId, this.#putCase(open));
     for (const other of before)
-      if (other !== same && replaces(found.problem, other.problem))
+      if (other !== sameCase && replaces(found.problem, other.problem))
         this.#closeCase(other, alert.id);
     // A channel that was attached after the acknowledgment.
     if (isAcknowledged && before.length === 0) this.#changeCase(open, "acknowledge");

@@ -53,7 +53,7 @@ export function planRequestLog(
 ): { statements: Statement[]; newest: NewestEntry | undefined } {
   const rows: Row[] = [];
   let last = newest;
-  let again: Row | null = null;
+  let repeatedRow: Row | null = null;
   for (const one of handled) {
     const row = createRow(source, one, at);
     if (row === null) continue;
@@ -68,12 +68,12 @@ export function planRequestLog(
     } else if (entry !== undefined) {
       entry.count += 1;
       entry.lastAt = at;
-    } else if (again === null) again = { ...row, id: last?.id ?? row.id };
-    else again.count += 1;
+    } else if (repeatedRow === null) repeatedRow = { ...row, id: last?.id ?? row.id };
+    else repeatedRow.count += 1;
   }
   return {
     statements: [
-      ...(again === null ? [] : [countEqualRequests(again)]),
+      ...(repeatedRow === null ? [] : [countEqualRequests(repeatedRow)]),
       ...rows.map(insertSourceRequest),
     ],
     newest: last,

@@ -77,10 +77,10 @@ export class Turns<T extends Entry> {
   /** Removes canceled entries, which would otherwise wait until their turn. */
   removeCanceled() {
     const isWanted = this.#rules.isWanted ?? (() => true);
-    const wanted = [...this.#clients.values()].flatMap(({ ready, lanes }) =>
+    const entries = [...this.#clients.values()].flatMap(({ ready, lanes }) =>
       [...ready, ...lanes.values().flatMap(({ parked }) => parked)].filter(isWanted),
     );
-    this.replace(wanted);
+    this.replace(entries);
   }
 
   /** Starts and returns the next entry; null if none can start. */

@@ -175,8 +175,8 @@ function extractTexts(xml: string, name: string): string[] {
   const collectTexts = (element: XmlElement): string[] =>
     element.children.flatMap((child) => {
       if (child.type !== "element") return [];
-      const one = child as XmlElement;
-      return one.name === name ? [one.text] : collectTexts(one);
+      const element = child as XmlElement;
+      return element.name === name ? [element.text] : collectTexts(element);
     });
   try {
     const { root } = parseXml(xml);

@@ -98,8 +98,8 @@ export function explainTlsAlert(
 export function classifyFailure(error: unknown): TargetFailure | LocalFailure | null {
   if (error instanceof TargetFailure || error instanceof LocalFailure) return error;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  const own = ownReasons.get(code);
-  if (own !== undefined) return new LocalFailure(own, true);
+  const ownReason = ownReasons.get(code);
+  if (ownReason !== undefined) return new LocalFailure(ownReason, true);
   const known = explainErrorCode(code);
   return known === null ? null : new TargetFailure(known);
 }

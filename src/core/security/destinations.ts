@@ -54,8 +54,8 @@ export function createFieldsCheck(fields: Destination): IsSameDestination {
  * Accepts a list of records if each `url` has a known origin. A relative path has the origin of the record's `url`.
  */
 export const hasNoOtherOrigins: IsSameDestination = (before, after, records) => {
-  const own = originOf(records.before["url"]);
-  const known = new Set([own, ...listOrigins(before)]);
+  const ownOrigin = originOf(records.before["url"]);
+  const known = new Set([ownOrigin, ...listOrigins(before)]);
   return listOrigins(after).every((origin) => known.has(origin));
 };
 

@@ -22,12 +22,12 @@ const addressPattern = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])$/;
 
 /** Creates the host names from the values of `--allowed-host` and `--url`, in ASCII as in browsers' requests. */
 export function createOwnHosts(allowed: readonly string[], url?: string): OwnHosts {
-  const own = normalizeHostName(hostname());
+  const machineName = normalizeHostName(hostname());
   const toAsciiHost = (name: string) => normalizeHostName(domainToASCII(name) || name);
   const names = new Set([
     "localhost",
-    own,
-    `${own.replace(/\.local$/, "")}.local`,
+    machineName,
+    `${machineName.replace(/\.local$/, "")}.local`,
     ...allowed.map((name) => toAsciiHost(name.replace(/:\d*$/, ""))),
   ]);
   const linked = url === undefined ? null : normalizeHostName(new URL(url).hostname);

@@ -10,7 +10,7 @@ export function negotiateLanguage<T extends string>(
   header: string | null,
   offered: readonly [T, ...T[]],
 ): T {
-  const wanted = (header ?? "")
+  const preferences = (header ?? "")
     .slice(0, maxHeaderLength)
     .split(",")
     .map((entry) => {
@@ -23,7 +23,7 @@ export function negotiateLanguage<T extends string>(
     })
     .filter(({ tag, weight }) => tag !== "" && weight > 0)
     .sort((one, other) => other.weight - one.weight);
-  for (const { tag } of wanted) {
+  for (const { tag } of preferences) {
     if (tag === "*") return offered[0];
     const match =
       offered.find((one) => one.toLowerCase() === tag) ??

@@ -181,7 +181,7 @@ class YamlReader {
   }
 
   #mapOf(map: YAMLMap, keys: readonly PropertyKey[]): Record<string, unknown> {
-    const own = Object.create(null) as Record<string, unknown>;
+    const mapping = Object.create(null) as Record<string, unknown>;
     const merged: Record<string, unknown>[] = [];
     const names = new Set<string>();
     for (const { key, value } of map.items as Pair<Node, Node | null>[]) {
@@ -193,10 +193,10 @@ class YamlReader {
       const at = this.#findNodePosition(key);
       if (name === "<<" && key.type === "PLAIN")
         merged.push(...this.#resolveMerged(value, keys, at));
-      else own[name] = this.#valueOf(value, [...keys, name], at);
+      else mapping[name] = this.#valueOf(value, [...keys, name], at);
     }
     const all: Record<string, unknown> = {};
-    for (const one of [...merged.toReversed(), own])
+    for (const one of [...merged.toReversed(), mapping])
       for (const [name, value] of Object.entries(one)) setOwn(all, name, value);
     this.#positionsOfMaps.set(all, this.#findNodePosition(map));
     return all;

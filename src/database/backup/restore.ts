@@ -123,7 +123,12 @@ async function runInDirectory<T>(path: string, work: () => Promise<T>): Promise<
     if (isUnused && names.every((name) => join(path, name) === getDataFiles(path).lock)) {
       rmSync(getDataFiles(path).lock, { force: true });
       if (createdParent !== null)
-        for (let one = path; one.startsWith(createdParent); one = dirname(one)) rmdirSync(one);
+        for (
+          let firstPath = path;
+          firstPath.startsWith(createdParent);
+          firstPath = dirname(firstPath)
+        )
+          rmdirSync(firstPath);
     }
   }
 }

@@ -55,17 +55,19 @@ const quotedOrParameter = /'[^']*'|"[^"]*"|\?\d*/g;
 export function createStatements(database: Database): Statements {
   const signed = new Map<string, string>();
   return (text) => {
-    let own = signed.get(text);
-    if (own === undefined) {
-      own = text.replace(quotedOrParameter, (part) => (part[0] === "?" ? `+${part}` : part));
+    let ownStatement = signed.get(text);
+    if (ownStatement === undefined) {
+      ownStatement = text.replace(quotedOrParameter, (part) =>
+        part[0] === "?" ? `+${part}` : part,
+      );
       // Bun's cache drops nothing, and compiles further statements at each use.
       if (signed.size === maxStatements) {
         signed.clear();
         database.clearQueryCache();
       }
-      signed.set(text, own);
+      signed.set(text, ownStatement);
     }
-    return database.query(own);
+    return database.query(ownStatement);
   };
 }
 
@@ -229,11 +231,11 @@ class Writer {
   async #writeLong({ statements, resolve, reject }: Write) {
     this.#isWritingLong = true;
     const tables = new Set<string | null>();
-    let own: Database | null = null;
+    let ownConnection: Database | null = null;
     try {
       if (this.#isDamaged) throw damagedError();
       const connection = applySettings(new Database(this.#database.filename, { strict: true }));
-      own = connection;
+      ownConnection = connection;
       const compiled = createStatements(connection);
       // Leaves the checkpoint to the next write, because it would prolong this COMMIT.
       connection.run("PRAGMA wal_autocheckpoint = 0");
@@ -247,9 +249,9 @@ class Writer {
       reject(this.#translate(error));
     } finally {
       try {
-        if (own?.inTransaction === true) own.run("ROLLBACK");
+        if (ownConnection?.inTransaction === true) ownConnection.run("ROLLBACK");
       } finally {
-        own?.close();
+        ownConnection?.close();
         this.#isWritingLong = false;
         this.#flush();
       }

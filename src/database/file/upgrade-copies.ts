@@ -49,13 +49,13 @@ export const buildCopyPath = (path: string, { clock }: CopyOptions) =>
 
 /** Reports that there is no copy. Throws MIGRATION_REFUSED if a copy is required. */
 export function handleMissingCopy(error: Error, { requireCopy, onMissingCopy }: CopyOptions) {
-  const why = `There is no copy of the data from before the upgrade (${error.message}).`;
+  const reason = `There is no copy of the data from before the upgrade (${error.message}).`;
   if (requireCopy)
     throw new DataError(
       "MIGRATION_REFUSED",
-      `${why} Nothing was changed. Make room, or upgrade without --require-copy.`,
+      `${reason} Nothing was changed. Make room, or upgrade without --require-copy.`,
     );
-  onMissingCopy?.(why);
+  onMissingCopy?.(reason);
 }
 
 export function removeOlderCopies(path: string) {

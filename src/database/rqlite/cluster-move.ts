@@ -86,11 +86,11 @@ export async function importToCluster(
     assertStopped(work.before, clock());
     // Blocks writes of other commands, which would be lost.
     data.database.run("BEGIN IMMEDIATE");
-    const wanted = readContent(data.database);
+    const expectedContent = readContent(data.database);
     const tablesWithRows = listFilledTables(work.before);
     const isThere =
       tablesWithRows.length > 0 &&
-      listDifferences(wanted, readContentOfFile(work.before)).length === 0;
+      listDifferences(expectedContent, readContentOfFile(work.before)).length === 0;
     if (tablesWithRows.length > 0 && !isThere && !replace)
       throw unusableError(
         `The cluster is not empty: it has rows in ${tablesWithRows.join(", ")}. Nothing was changed. To replace the cluster's data, add --replace.`,
@@ -103,19 +103,22 @@ export async function importToCluster(
       print(`Copying ${from} …`);
       createImage(from, work.image, computeFingerprint(readKey(getDataFiles(path).key)));
       if (replaced !== null) saveBefore(work.before, replaced);
-      await replaceAll(client, { image: work.image, wanted, before: work.before, print }).catch(
-        (error: unknown) => {
-          // Preserves the copy of the previous data if the state of the cluster is unknown.
-          if (error instanceof DataError && replaced !== null) rmSync(replaced);
-          throw error;
-        },
-      );
+      await replaceAll(client, {
+        image: work.image,
+        wanted: expectedContent,
+        before: work.before,
+        print,
+      }).catch((error: unknown) => {
+        // Preserves the copy of the previous data if the state of the cluster is unknown.
+        if (error instanceof DataError && replaced !== null) rmSync(replaced);
+        throw error;
+      });
     }
     const { size: bytes } = statSync(from);
     const keptAside = `${from}.before-cluster-${clock()}`;
     setAside(data, keptAside);
     const { key } = getDataFiles(path);
-    return { file: from, key, ...measureContent(wanted), bytes, keptAside, replaced };
+    return { file: from, key, ...measureContent(expectedContent), bytes, keptAside, replaced };
   } catch (error) {
     throw explainError(error);
   } finally {
@@ -169,11 +172,11 @@ export async function exportFromCluster(options: MoveOptions): Promise<Moved> {
     assertStopped(work.before, clock());
     assertFreeSpace(path, statSync(work.before).size);
     createFile(work.before, work.image);
-    const wanted = readContentOfFile(work.image);
+    const expectedContent = readContentOfFile(work.image);
     assertKeyOpensSecrets(work.image, secretKey, key);
     print("Reading the cluster again and comparing it …");
     await download(client, work.before);
-    const wrong = listDifferences(wanted, readContentOfFile(work.before));
+    const wrong = listDifferences(expectedContent, readContentOfFile(work.before));
     if (wrong.length > 0)
       throw new DataError(
         "ALREADY_RUNNING",
@@ -183,7 +186,7 @@ export async function exportFromCluster(options: MoveOptions): Promise<Moved> {
     removeLog(to);
     moveIntoPlace(work.image, to);
     syncDirectory(path);
-    return { file: to, key, ...measureContent(wanted), bytes };
+    return { file: to, key, ...measureContent(expectedContent), bytes };
   } catch (error) {
     throw explainError(error);
   } finally {

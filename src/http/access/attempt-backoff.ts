@@ -33,9 +33,11 @@ export function createAttemptBackoff(clock: Clock) {
       const now = clock();
       const attempts = getAttempts(subject, now);
       const { networks } = attempts;
-      const own = networks.get(network) ?? 0;
+      const attemptsOfNetwork = networks.get(network) ?? 0;
       const behind =
-        attempts.count < freeAttempts ? 0 : Math.min(own * networkPenaltyMs, maxNetworkPenaltyMs);
+        attempts.count < freeAttempts
+          ? 0
+          : Math.min(attemptsOfNetwork * networkPenaltyMs, maxNetworkPenaltyMs);
       const waitMs = Math.min(attempts.nextAt + behind - now, maxWaitMs + maxNetworkPenaltyMs);
       if (waitMs > 0) return Math.ceil(waitMs / 1000);
       attempts.count += 1;
@@ -43,7 +45,7 @@ export function createAttemptBackoff(clock: Clock) {
       if (attempts.count >= freeAttempts)
         attempts.nextAt =
           now + computeBackoffMs(attempts.count - freeAttempts + 1, 1_000, maxWaitMs);
-      networks.set(network, own + 1);
+      networks.set(network, attemptsOfNetwork + 1);
       if (networks.size > maxNetworks) networks.delete(networks.keys().next().value ?? "");
       return 0;
     },

@@ -6,15 +6,15 @@ export function createBudget(all: number, each: number) {
   let sum = 0;
   function add(client: string, amount: number) {
     sum += amount;
-    const own = (reserved.get(client) ?? 0) + amount;
-    if (own > 0) reserved.set(client, own);
+    const reservedByClient = (reserved.get(client) ?? 0) + amount;
+    if (reservedByClient > 0) reserved.set(client, reservedByClient);
     else reserved.delete(client);
   }
   return {
     /** Reserves an amount until the returned function is called. Throws RATE_LIMITED if the budget is exhausted. */
     take(client: string, amount: number): () => void {
-      const own = (reserved.get(client) ?? 0) + amount;
-      if (own > each || sum + amount > all) throw rateLimitError(1);
+      const reservedByClient = (reserved.get(client) ?? 0) + amount;
+      if (reservedByClient > each || sum + amount > all) throw rateLimitError(1);
       add(client, amount);
       return () => add(client, -amount);
     },

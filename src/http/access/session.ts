@@ -120,8 +120,8 @@ export function assertSameOrigin(request: Request) {
   if (isRead(request)) return;
   const { headers } = request;
   const site = headers.get("sec-fetch-site");
-  const own = originOf(request).toLowerCase();
-  if (site === null ? headers.get("origin") === own : site === "same-origin") return;
+  const ownOrigin = originOf(request).toLowerCase();
+  if (site === null ? headers.get("origin") === ownOrigin : site === "same-origin") return;
   throw new AppError(
     "FORBIDDEN",
     "Only the admin page can send this request: its Origin or Sec-Fetch-Site is missing or foreign.",

@@ -160,17 +160,19 @@ export function createTransferLimit(
       // Without a body, because Bun sends no length for a stream.
       if (request.method === "HEAD") return new Response(null, response);
       const network = wideNetworkOf(addressOf(request));
-      const own = networks.get(network) ?? new Set();
-      while (!hasRoom(own, transfer))
-        if (!cutStalled(own.size === 0 ? findLargest() : own)) return null;
-      networks.set(network, own.add(transfer));
+      const transfersOfNetwork = networks.get(network) ?? new Set();
+      while (!hasRoom(transfersOfNetwork, transfer))
+        if (!cutStalled(transfersOfNetwork.size === 0 ? findLargest() : transfersOfNetwork))
+          return null;
+      networks.set(network, transfersOfNetwork.add(transfer));
       usedBytes += transfer.heldBytes;
       transfer.onRead = () => void (transfer.readAt = now());
       transfer.onRead();
       transfer.onEnd = () => {
-        if (!own.delete(transfer)) return;
+        if (!transfersOfNetwork.delete(transfer)) return;
         usedBytes -= transfer.heldBytes;
-        if (own.size === 0 && networks.get(network) === own) networks.delete(network);
+        if (transfersOfNetwork.size === 0 && networks.get(network) === transfersOfNetwork)
+          networks.delete(network);
       };
       request.signal.addEventListener("abort", transfer.onEnd);
       return response;

@@ -192,8 +192,8 @@ function parseEntry(text: string): unknown {
 function countMembers(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   const entries = Object.values(value);
-  const own = Array.isArray(value) ? 0 : entries.length;
-  return entries.reduce<number>((sum, entry) => sum + countMembers(entry), own);
+  const nameCount = Array.isArray(value) ? 0 : entries.length;
+  return entries.reduce<number>((sum, entry) => sum + countMembers(entry), nameCount);
 }
 
 const onceIssue = "must be given only once";

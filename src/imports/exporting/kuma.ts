@@ -190,10 +190,10 @@ export function toKuma({ fields }: OurMonitor): Foreign | null {
       : type === "smtp"
         ? "port"
         : kumaTypeOf(String(type), fields);
-  const own = types[String(type)]?.(fields);
-  if (own === undefined || kumaType === null) return null;
+  const typeFields = types[String(type)]?.(fields);
+  if (typeFields === undefined || kumaType === null) return null;
   const reminder = Number(fields["reminderInterval"] ?? 0);
-  const lacks = unread.some((name) => own[name] != null);
+  const lacks = unread.some((name) => typeFields[name] != null);
   return {
     section: "monitorList",
     entry: {
@@ -207,7 +207,7 @@ export function toKuma({ fields }: OurMonitor): Foreign | null {
       retryInterval,
       resendInterval: Math.round(reminder / Number(interval)),
       upsideDown: fields["inverted"],
-      ...own,
+      ...typeFields,
       active: fields["paused"] === true || lacks ? 0 : 1,
     },
     notes: lacks ? [unreadNote] : [],

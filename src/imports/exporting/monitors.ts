@@ -99,15 +99,15 @@ const references = "alertChannels escalationPolicy dependsOn monitors members pu
 
 /** Adds defaults. A placeholder can be invalid, such as one for a key in PEM; the field is then left out. */
 function addDefaults(entry: Fields): Fields {
-  const own = Object.fromEntries(
+  const ownFields = Object.fromEntries(
     Object.entries(entry).filter(([name]) => !references.includes(name)),
   );
   for (;;) {
-    const result = NewMonitor.safeParse(own);
+    const result = NewMonitor.safeParse(ownFields);
     if (result.success) return result.data as Fields;
     const field = String(result.error.issues[0]?.path[0] ?? "");
-    if (!(field in own)) return own;
-    delete own[field];
+    if (!(field in ownFields)) return ownFields;
+    delete ownFields[field];
   }
 }
 

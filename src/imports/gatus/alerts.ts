@@ -60,7 +60,7 @@ function readAlert(
   const type = toLine(alert.text("type"), 60);
   const usual = channels.findDefaultAlert(type);
   const override = alert.map("provider-override", `provider.${type}`);
-  const own = {
+  const thresholds = {
     enabled: alert.flag("enabled") ?? usual?.flag("enabled") ?? true,
     failures: alert.integer("failure-threshold") || usual?.integer("failure-threshold") || 3,
     successes: alert.integer("success-threshold") || usual?.integer("success-threshold") || 2,
@@ -75,19 +75,19 @@ function readAlert(
   };
   // Marks the keys as read, because the channel reports its own unsupported keys.
   for (const key of Object.keys(override.fields)) override.value(key);
-  if (!own.enabled) {
+  if (!thresholds.enabled) {
     notes.push(`Without the alert by ${type}, which is switched off.`);
     return null;
   }
-  const channel = channels.findChannel(type, endpoint, override.fields, own.sendsOnResolved);
+  const channel = channels.findChannel(type, endpoint, override.fields, thresholds.sendsOnResolved);
   if ("reason" in channel) notes.push(`No alerts by ${type}: ${channel.reason}.`);
   return {
     type,
     channelId: "id" in channel ? channel.id : null,
-    failureThreshold: own.failures > 0 ? own.failures : 3,
-    successThreshold: own.successes > 0 ? own.successes : 2,
-    reminderInterval: own.reminder,
-    description: own.description,
+    failureThreshold: thresholds.failures > 0 ? thresholds.failures : 3,
+    successThreshold: thresholds.successes > 0 ? thresholds.successes : 2,
+    reminderInterval: thresholds.reminder,
+    description: thresholds.description,
   };
 }
 

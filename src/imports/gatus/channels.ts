@@ -256,8 +256,8 @@ export class Channels {
       section.value("overrides");
       const keys = Object.keys(base).map((key) => toLine(key, 60));
       if (overrides !== undefined) keys.push("overrides");
-      const without = keys.length === 0 ? "" : ` Left out with it: ${keys.join(", ")}.`;
-      this.#leaveOut(type, toLine(type, 60), `Not imported: ${reason}.${without}`);
+      const omittedNote = keys.length === 0 ? "" : ` Left out with it: ${keys.join(", ")}.`;
+      this.#leaveOut(type, toLine(type, 60), `Not imported: ${reason}.${omittedNote}`);
       return;
     }
     this.#findOrCreateChannel(type, "", type, `Gatus ${type}`, base);
@@ -406,7 +406,7 @@ export class Channels {
 
 /** Merges an override as Gatus does: empty values change nothing. */
 function mergeOverride(base: Fields, changes: Fields): Fields {
-  const own = Object.entries(changes).filter(([key, value]) => {
+  const ownChanges = Object.entries(changes).filter(([key, value]) => {
     const isEmpty =
       value === null ||
       value === "" ||
@@ -414,7 +414,7 @@ function mergeOverride(base: Fields, changes: Fields): Fields {
       (isObject(value) && Object.keys(value).length === 0);
     return key !== "group" && !isEmpty;
   });
-  return { ...base, ...Object.fromEntries(own) };
+  return { ...base, ...Object.fromEntries(ownChanges) };
 }
 
 function buildChannel(type: string, id: string, name: string, config: Fields): Channel | NoChannel {

@@ -103,9 +103,9 @@ export function createConditionTest(op: Comparison, expected: string): (actual: 
 }
 
 function createEqualityTest(expected: string): (actual: string) => boolean {
-  const wanted = parseExpectation(expected);
-  if (wanted.type === "pattern") return createGlobMatcher(wanted.pattern);
-  if (wanted.type === "options") return (actual) => wanted.options.includes(actual);
+  const expectation = parseExpectation(expected);
+  if (expectation.type === "pattern") return createGlobMatcher(expectation.pattern);
+  if (expectation.type === "options") return (actual) => expectation.options.includes(actual);
   const integer = parseInteger(expected);
   return (actual) => {
     const other = integer === null ? null : parseInteger(actual);

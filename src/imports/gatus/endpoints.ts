@@ -164,20 +164,20 @@ function finishMonitor(
   description: string,
   had: string,
 ): Converted {
-  const own = { ...target.fields };
+  const fields = { ...target.fields };
   const missing = [...target.missing];
   let type = target.type;
-  const composeInput = () => ({ type, ...common, ...own });
+  const composeInput = () => ({ type, ...common, ...fields });
   for (let attempt = 0; attempt < 10; attempt++) {
     const issue = findFirstIssue(NewMonitor, composeInput());
     if (issue === null) break;
     const field = String(issue.path[0] ?? "");
     missing.push(`${issue.path.join(".") || "a field"}, which ${issue.message}`);
-    if (field in own && !essential.has(field)) delete own[field];
+    if (field in fields && !essential.has(field)) delete fields[field];
     else if (field in common && field !== "name") delete common[field];
     else {
       type = "push";
-      for (const name of Object.keys(own)) delete own[name];
+      for (const name of Object.keys(fields)) delete fields[name];
     }
   }
   if (missing.length === 0)

@@ -151,7 +151,9 @@ function formatRanges(numbers: readonly number[]): string[] {
     let length = 1;
     while (numbers[index + length] === from + length) length++;
     if (length > 2) ranges.push(`${from}-${from + length - 1}`);
-    else for (let more = 0; more < length; more++) ranges.push(String(from + more));
+    else
+      for (let additions = 0; additions < length; additions++)
+        ranges.push(String(from + additions));
     index += length;
   }
   return ranges;
@@ -246,17 +248,17 @@ function judgeCertificate(
   const days = parseOperand(expected) / 1000 / daySeconds;
   if (op === ">" || op === ">=") {
     const before = Number(fields["certificateExpiryDays"] ?? 0);
-    const wanted = clamp(Math.ceil(days), 1, 3_650);
-    fields["certificateExpiryDays"] = Math.max(before, wanted);
+    const wholeDays = clamp(Math.ceil(days), 1, 3_650);
+    fields["certificateExpiryDays"] = Math.max(before, wholeDays);
     notes.push(
-      `Degraded, not down, once the certificate expires within ${wanted === 1 ? "a day" : `${wanted} days`}.`,
+      `Degraded, not down, once the certificate expires within ${wholeDays === 1 ? "a day" : `${wholeDays} days`}.`,
     );
     return "done";
   }
   if (!("assertions" in fields) || op === "==" || op === "!=")
     return { lacks: "only a lower bound of the days is possible" };
-  const own = op === "<" ? "lessThan" : "lessThanOrEqual";
-  return { assertions: [{ source: "certificateDays", op: own, value: days }] };
+  const ownOperator = op === "<" ? "lessThan" : "lessThanOrEqual";
+  return { assertions: [{ source: "certificateDays", op: ownOperator, value: days }] };
 }
 
 function judgeDomain({ op, expected }: Condition, judgement: Judgement): ConditionOutcome | "done" {

@@ -30,9 +30,11 @@ export function buildPage(
   const dark = ui.flag("dark-mode");
   let left = maxMonitors;
   const sections = [...members].slice(0, maxSections).flatMap(([group, ids]) => {
-    const shown = ids.slice(0, left);
-    left -= shown.length;
-    return shown.length === 0 ? [] : [{ name: toLine(group, 255) || "Services", monitors: shown }];
+    const listedIds = ids.slice(0, left);
+    left -= listedIds.length;
+    return listedIds.length === 0
+      ? []
+      : [{ name: toLine(group, 255) || "Services", monitors: listedIds }];
   });
   const total = [...members.values()].reduce((sum, ids) => sum + ids.length, 0);
   const shownMonitors = sections.reduce((sum, { monitors }) => sum + monitors.length, 0);

@@ -161,12 +161,12 @@ export class GatusPlan {
       const externalId = `${group}_${name}`;
       if (name === "" || this.#seen.has(externalId)) {
         const at = this.#configuration.placeOf(endpoint.fields);
-        const why = name === "" ? "it has no name" : "another endpoint has its name and group";
+        const reason = name === "" ? "it has no name" : "another endpoint has its name and group";
         this.#leaveOut(
           "monitor",
           externalId,
           name,
-          `Not imported: ${why}${at === null ? "" : ` (${at})`}.`,
+          `Not imported: ${reason}${at === null ? "" : ` (${at})`}.`,
         );
         return;
       }

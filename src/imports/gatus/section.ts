@@ -104,7 +104,7 @@ export class Section {
    * their keys themselves.
    */
   listLeftOut(isOwn: (key: string) => boolean = () => false): LeftOutKey[] {
-    const own = Object.entries(this.#fields)
+    const unreadNames = Object.entries(this.#fields)
       .filter(([key, value]) => !this.#read.has(key) && (value ?? null) !== null)
       .flatMap(([key, value]) =>
         listKeyPaths(value, key).map((path) => ({ path, schema: `${this.#schema}.${path}` })),
@@ -115,7 +115,7 @@ export class Section {
         section.listLeftOut().map(({ path, schema }) => ({ path: `${key}.${path}`, schema })),
       ),
     );
-    return [...own, ...below];
+    return [...unreadNames, ...below];
   }
 
   listInvalidValues(): string[] {

@@ -154,9 +154,9 @@ function convertTiming(check: Fields, notes: string[]) {
   const schedule = toText(check["schedule"]).trim();
   if (schedule === "") return { ...fields, ...convertPeriod(check, notes) };
   const zone = toText(check["tz"]) || "UTC";
-  const why = explainUnusable(schedule, zone);
-  if (why !== null) {
-    notes.push(`Paused: ${why}.`);
+  const reason = explainUnusable(schedule, zone);
+  if (reason !== null) {
+    notes.push(`Paused: ${reason}.`);
     return { ...fields, isIncomplete: true };
   }
   return { ...fields, schedule, timeZone: zone, isIncomplete: false };

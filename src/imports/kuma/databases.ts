@@ -18,9 +18,12 @@ const isPing = (query: string) => /^\s*\{\s*"(?:ping|hello)"\s*:\s*1\s*\}\s*$/.t
 /** Converts a database monitor. Its connection string is a URL or `Server=…;Database=…`. */
 export function convertDatabase(m: Fields, type: string, usualPort: number): MappedMonitor {
   const { first, others } = splitServers(connectionStringOf(m));
-  const own = /(?:^|;)\s*server\s*=/i.test(first) ? parsePairs(first) : parseUrl(first);
+  const connectionFields = /(?:^|;)\s*server\s*=/i.test(first)
+    ? parsePairs(first)
+    : parseUrl(first);
   // Uptime Kuma stores Oracle credentials and MySQL passwords in columns of other types.
-  const username = own.username ?? (type === "oracle" ? toTextOrNull(m["basic_auth_user"]) : null);
+  const username =
+    connectionFields.username ?? (type === "oracle" ? toTextOrNull(m["basic_auth_user"]) : null);
   const elsewhere =
     type === "oracle" ? m["basic_auth_pass"] : type === "mysql" ? m["radius_password"] : null;
   const query = toTextOrNull(m["database_query"]);
@@ -28,10 +31,10 @@ export function convertDatabase(m: Fields, type: string, usualPort: number): Map
   return {
     type,
     fields: {
-      ...own,
-      port: own.port || usualPort,
+      ...connectionFields,
+      port: connectionFields.port || usualPort,
       username,
-      password: toTextOrNull(elsewhere) ?? own.password,
+      password: toTextOrNull(elsewhere) ?? connectionFields.password,
       ...(query !== null && { query: query.replace(/\s+/g, " ").trim() }),
       ...(isOn(m["ignore_tls"]) && { verifyTls: false }),
       ...(type === "mongodb" && { authDatabase: parseAuthDatabase(first) }),

@@ -59,10 +59,10 @@ export function arrangeGroups(rows: readonly Fields[]) {
       .join(separator);
   /** Returns these groups and all their descendants. */
   const addDescendants = (groups: readonly Fields[]) => {
-    const wanted = new Set(groups);
-    return wanted.size === 0
+    const groupSet = new Set(groups);
+    return groupSet.size === 0
       ? []
-      : all.filter((one) => pathOf(one).some((part) => wanted.has(part)));
+      : all.filter((one) => pathOf(one).some((part) => groupSet.has(part)));
   };
   return {
     monitors,

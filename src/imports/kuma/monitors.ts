@@ -16,10 +16,10 @@ function convertTimes(m: Fields): { fields: Fields; notes: string[] } {
   const interval = clamp(Math.round(wantedInterval), 5, 86_400);
   if (interval !== wantedInterval)
     notes.push(`Checked every ${interval} s instead of ${wantedInterval} s.`);
-  const wanted = toNumber(m["timeout"]) || 0.8 * interval;
-  const timeout = clamp(Math.round(wanted), 1, Math.min(60, interval));
-  if (timeout < Math.floor(wanted))
-    notes.push(`Times out after ${timeout} s instead of ${wanted} s.`);
+  const timeoutSeconds = toNumber(m["timeout"]) || 0.8 * interval;
+  const timeout = clamp(Math.round(timeoutSeconds), 1, Math.min(60, interval));
+  if (timeout < Math.floor(timeoutSeconds))
+    notes.push(`Times out after ${timeout} s instead of ${timeoutSeconds} s.`);
   const tries = toNumber(m["maxretries"]);
   const pause = toNumber(m["retry_interval"]) || wantedInterval;
   const retries = clamp(tries, 0, 10);
@@ -42,7 +42,7 @@ const secretColumns =
 
 /** Returns the non-default, non-secret values of the row as JSON for the description. */
 function describeRow(m: Fields): string {
-  const own = Object.entries(m).filter(
+  const usedColumns = Object.entries(m).filter(
     ([column, value]) =>
       !secretColumns.test(column) &&
       !/^(?:id|user_id|weight|parent|created_date|name|description|active|path_name|children_i_ds|tags|notification|force_inactive|maintenance)/.test(
@@ -56,14 +56,14 @@ function describeRow(m: Fields): string {
       value !== "[]" &&
       value !== "{}",
   );
-  return JSON.stringify(Object.fromEntries(own)).replace(/\/\/[^/"@\s]*@/g, "//");
+  return JSON.stringify(Object.fromEntries(usedColumns)).replace(/\/\/[^/"@\s]*@/g, "//");
 }
 
 /** Applies the monitor's proxy. A disabled proxy is ignored, as in Uptime Kuma. */
 function applyProxy(proxy: Fields | undefined, mapped: MappedMonitor, missing: string[]) {
-  const own = proxy === undefined ? null : convertProxy(proxy);
+  const ownProxy = proxy === undefined ? null : convertProxy(proxy);
   if (proxy !== undefined && !isOn(proxy["active"] ?? true)) return;
-  if (own !== null) Object.assign(mapped.fields, own);
+  if (ownProxy !== null) Object.assign(mapped.fields, ownProxy);
   else if (proxy === undefined) missing.push("its proxy");
   else {
     const { protocol, host, port } = proxy;
@@ -126,9 +126,9 @@ export function convertMonitor(m: Fields, installation: Installation): Converted
 /** Separates the fields that our monitor type does not have. */
 function splitFields({ type, fields }: MappedMonitor): { fields: Fields; lost: string[] } {
   const kinds: Record<string, { fields: object }> = monitorKinds;
-  const own = kinds[type]?.fields;
-  if (own === undefined) return { fields, lost: [] };
-  const isKnown = ([name]: [string, unknown]) => name in own;
+  const typeFields = kinds[type]?.fields;
+  if (typeFields === undefined) return { fields, lost: [] };
+  const isKnown = ([name]: [string, unknown]) => name in typeFields;
   const others = Object.entries(fields).filter((field) => !isKnown(field));
   return {
     fields: Object.fromEntries(Object.entries(fields).filter(isKnown)),

@@ -170,13 +170,13 @@ function readDatabase(database: Database, name: string): Omit<OpenedDatabase, "h
 
 /** Returns the columns of each table with their defaults. Throws if a view or virtual table has the name of a table. */
 function findPlainTables(database: Database, name: string): Map<string, Map<string, string>> {
-  const wanted = [...tables, "heartbeat", "stat_hourly", "stat_daily", "knex_migrations"];
+  const tableNames = [...tables, "heartbeat", "stat_hourly", "stat_daily", "knex_migrations"];
   const found = database
     .query<{ name: string; type: string; sql: string | null }, [string]>(
       `select name, type, case when octet_length(sql) <= 65536 then sql end as sql from sqlite_schema
        where type in ('table', 'view') and name in (select value from json_each(?))`,
     )
-    .all(JSON.stringify(wanted));
+    .all(JSON.stringify(tableNames));
   return new Map(
     found.map(({ name: table, type, sql }) => {
       if (type !== "table" || !/^\s*create\s+table/i.test(sql ?? ""))
@@ -284,8 +284,8 @@ function* readBeats(database: Database, name: string, since: number): Generator<
   const from = new Date(since).toISOString().replace("T", " ").slice(0, 19);
   const selected = `monitor_id, case when octet_length(time) <= 40 then time end, status, ping,
     case when status <> 1 and octet_length(msg) <= ${maxCellBytes} then substr(msg, 1, ${maxMessage}) end`;
-  const wanted = { table: "heartbeat", selected, where: "and time >= ?" };
-  for (const rows of readPortions<BeatRow>(database, name, wanted, from))
+  const rowQuery = { table: "heartbeat", selected, where: "and time >= ?" };
+  for (const rows of readPortions<BeatRow>(database, name, rowQuery, from))
     yield rows.flatMap(([, monitor, time, status, ping, message]): Beat[] => {
       const at = parseInstant(time);
       if (at === null) return [];

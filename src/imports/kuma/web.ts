@@ -216,13 +216,13 @@ export function convertComparison(
   expected: string,
   same: string | number | boolean,
 ) {
-  const wanted = isNumeric(expected) ? parseExactNumber(expected) : null;
+  const expectedNumber = isNumeric(expected) ? parseExactNumber(expected) : null;
   if (operator === "==") return { op: "equals", value: same };
   if (operator === "!=") return { op: "notEquals", value: same };
   if (operator === "contains") return { op: "contains", value: expected };
-  if (wanted === null) return null;
-  if (operator === "<") return { op: "lessThan", value: wanted };
-  if (operator === ">") return { op: "greaterThan", value: wanted };
-  if (operator === "<=") return { op: "lessThanOrEqual", value: wanted };
-  return operator === ">=" ? { op: "greaterThanOrEqual", value: wanted } : null;
+  if (expectedNumber === null) return null;
+  if (operator === "<") return { op: "lessThan", value: expectedNumber };
+  if (operator === ">") return { op: "greaterThan", value: expectedNumber };
+  if (operator === "<=") return { op: "lessThanOrEqual", value: expectedNumber };
+  return operator === ">=" ? { op: "greaterThanOrEqual", value: expectedNumber } : null;
 }

@@ -37,11 +37,11 @@ export function listCauses(error: unknown, attempt: Attempt): Cause[] {
   if (isOfResolver(error, attempt)) return [{ kind: "resolver", value: host.toLowerCase() }];
   if (!isUnreachable(error, attempt)) return [];
   const name = host.toLowerCase().replace(/\.$/, "");
-  const own = addresses.slice(0, maxAddresses);
+  const ownAddresses = addresses.slice(0, maxAddresses);
   return [
     ...(type === "docker" ? [{ kind: "container-host" as const, value: name }] : []),
-    ...(own.includes(name) ? [] : [{ kind: "host" as const, value: name }]),
-    ...own.map((value) => ({ kind: "address" as const, value })),
+    ...(ownAddresses.includes(name) ? [] : [{ kind: "host" as const, value: name }]),
+    ...ownAddresses.map((value) => ({ kind: "address" as const, value })),
   ];
 }
 

@@ -22,11 +22,11 @@ export function applyNumber(
   const level = value === null ? findWorstLevel(rule) : judgeNumber(rule, value, before);
   const number = value === null ? null : { value, level };
   const { message, serverText = message } = found;
-  const shown =
+  const valueText =
     value === null ? describeMissing(rule) : `${rule.name} ${formatNumber(rule, value)}`;
   const result = { ...found, ...(number && { number }) };
   if (level === null || severity[level] <= severity[found.status])
-    return { ...result, serverText: `${serverText} ${shown}.` };
+    return { ...result, serverText: `${serverText} ${valueText}.` };
   const limit = level === "down" ? rule.downLimit : rule.degradedLimit;
   const isReturning = value !== null && !isPast(rule, value, limit);
   const reference = isReturning
@@ -38,11 +38,11 @@ export function applyNumber(
     // Without the number, because status pages can show it.
     message:
       value === null
-        ? `${shown}.`
+        ? `${valueText}.`
         : isReturning
           ? `${rule.name} is not back yet.`
           : `${rule.name} is ${rule.direction} its limit.`,
-    serverText: value === null ? `${shown}.` : `${shown} (${reference}).`,
+    serverText: value === null ? `${valueText}.` : `${valueText} (${reference}).`,
     latencyMs: level === "down" ? null : found.latencyMs,
   };
 }

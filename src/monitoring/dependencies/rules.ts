@@ -21,12 +21,12 @@ export function findCycle(
   parentIds: readonly string[],
   parents: Parents,
 ): string[] | null {
-  const own = new Set(monitorIds);
+  const ownIds = new Set(monitorIds);
   const before = new Map<string, string>();
   const queue = [...new Set(parentIds)];
   const seen = new Set(queue);
   for (const id of queue) {
-    if (own.has(id)) {
+    if (ownIds.has(id)) {
       const way = tracePath(id, before).toReversed();
       return [...way, way[0] as string];
     }

@@ -42,12 +42,12 @@ const orderText = " order by position, id";
 export async function listGroups(tenant: Tenant, id?: string): Promise<GroupRecord[]> {
   const { store, organizationId } = tenant;
   const limit = limitToGroups(tenant, "id");
-  const one =
+  const idCondition =
     id === undefined ? { text: "", parameters: [] } : { text: " and id = ?", parameters: [id] };
-  const rows = await store.query<Row>(`${groupsText}${limit.text}${one.text}${orderText}`, [
+  const rows = await store.query<Row>(`${groupsText}${limit.text}${idCondition.text}${orderText}`, [
     organizationId,
     ...limit.parameters,
-    ...one.parameters,
+    ...idCondition.parameters,
   ]);
   const groups = rows.map(
     ({ tags, alertChannelIds, dependsOn, monitorIds, paused, muted, ...row }) => ({
@@ -62,10 +62,10 @@ export async function listGroups(tenant: Tenant, id?: string): Promise<GroupReco
   );
   if (tenant.groupIds == null) return groups;
   const parentIds = [...new Set(groups.flatMap(({ dependsOn }) => dependsOn))];
-  const shown = await selectVisibleMonitors(tenant, parentIds);
+  const visibleIds = await selectVisibleMonitors(tenant, parentIds);
   return groups.map((group) => ({
     ...group,
-    dependsOn: group.dependsOn.filter((parentId) => shown.includes(parentId)),
+    dependsOn: group.dependsOn.filter((parentId) => visibleIds.includes(parentId)),
   }));
 }
 

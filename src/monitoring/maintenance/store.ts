@@ -92,9 +92,9 @@ export async function findDeletedWindow(
 async function hideMembers(tenant: Tenant, all: StoredWindow[]): Promise<StoredWindow[]> {
   if (tenant.groupIds == null) return all;
   const ids = new Set(all.flatMap(({ monitorIds }) => monitorIds));
-  const shown = new Set(await selectVisibleMonitors(tenant, [...ids]));
+  const visibleIds = new Set(await selectVisibleMonitors(tenant, [...ids]));
   return all.flatMap((window) => {
-    const monitorIds = window.monitorIds.filter((id) => shown.has(id));
+    const monitorIds = window.monitorIds.filter((id) => visibleIds.has(id));
     const groupIds = window.groupIds.filter((id) => canSeeGroup(tenant, id));
     const count = monitorIds.length + groupIds.length;
     if (count === 0) return [];

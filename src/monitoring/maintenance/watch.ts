@@ -208,9 +208,9 @@ export class MaintenanceWatch {
       const known = this.announced.get(organizationId) ?? noEffects;
       if (effects === known) continue;
       this.announced.set(organizationId, effects);
-      const began = [...effects.keys()].filter((id) => !known.has(id));
+      const startedIds = [...effects.keys()].filter((id) => !known.has(id));
       const ended = [...known.keys()].filter((id) => !effects.has(id));
-      if (began.length + ended.length > 0) this.listener([...began, ...ended]);
+      if (startedIds.length + ended.length > 0) this.listener([...startedIds, ...ended]);
     }
   }
 

@@ -70,7 +70,7 @@ const isLongNumber = (text: string) => text.length > 15 && isDecimal(text);
 
 /** Returns why the value is invalid for the source and operator; null for a valid value. */
 function findValueIssue(source: Source, op: AssertionOp, value: Scalar): string | null {
-  const of = typeof value;
+  const valueType = typeof value;
   switch (op) {
     case "exists":
     case "notExists":
@@ -80,11 +80,11 @@ function findValueIssue(source: Source, op: AssertionOp, value: Scalar): string 
     case "greaterThan":
     case "greaterThanOrEqual": {
       const isLong = typeof value === "string" && source.is !== "number" && isLongNumber(value);
-      return of === "number" || isLong ? null : `must be a number: ${op} compares numbers`;
+      return valueType === "number" || isLong ? null : `must be a number: ${op} compares numbers`;
     }
     case "matches":
     case "notMatches":
-      if (of !== "string" || value === "") return "must be a regular expression";
+      if (valueType !== "string" || value === "") return "must be a regular expression";
       return Array.from(value as string).length > maxExpression
         ? `must have at most ${maxExpression} characters: it is a regular expression`
         : null;
@@ -92,10 +92,10 @@ function findValueIssue(source: Source, op: AssertionOp, value: Scalar): string 
     case "notContains":
       if (value === null || value === "")
         return "must not be empty: it is the text or value to search for";
-      return of === "string" || source.is === "any" ? null : "must be text in quotes";
+      return valueType === "string" || source.is === "any" ? null : "must be text in quotes";
     default:
-      if (source.is === "number") return of === "number" ? null : "must be a number";
-      return of === "string" || source.is === "any" ? null : "must be text in quotes";
+      if (source.is === "number") return valueType === "number" ? null : "must be a number";
+      return valueType === "string" || source.is === "any" ? null : "must be text in quotes";
   }
 }
 

@@ -124,21 +124,21 @@ function computeBulkFields(
     list.filter((one) => !removed.includes(one));
   const pickGiven = (field: keyof BulkFields) =>
     (change[field] === undefined ? before : change)[field];
-  const wanted = Object.fromEntries(
+  const givenFields = Object.fromEntries(
     bulkFields.map((field) => [field, pickGiven(field)]),
   ) as BulkFields;
-  const isJoining = wanted.groupId !== before.groupId && change.positions === undefined;
+  const isJoining = givenFields.groupId !== before.groupId && change.positions === undefined;
   const joined = isJoining ? group : undefined;
   return {
-    ...wanted,
+    ...givenFields,
     ...computePause(before, change),
-    tags: [...new Set([...removeAll(wanted.tags, removeTags), ...addTags])],
+    tags: [...new Set([...removeAll(givenFields.tags, removeTags), ...addTags])],
     alertChannelIds: mergeChannels(
-      removeAll(wanted.alertChannelIds, removeAlertChannelIds),
+      removeAll(givenFields.alertChannelIds, removeAlertChannelIds),
       addAlertChannelIds,
       joined?.alertChannelIds ?? [],
     ),
-    escalationPolicyId: wanted.escalationPolicyId ?? joined?.escalationPolicyId ?? null,
+    escalationPolicyId: givenFields.escalationPolicyId ?? joined?.escalationPolicyId ?? null,
   };
 }
 

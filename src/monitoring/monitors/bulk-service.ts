@@ -104,15 +104,15 @@ async function findGroups(scope: Scope, parts: readonly Part[]) {
   const leaving = parts.find(({ change }) => change.groupId === null);
   if (leaving !== undefined && scope.groupIds !== null)
     throw ungroupedError(`${leaving.path}.groupId`);
-  const wanted = parts.flatMap(({ change: { groupId }, path }) =>
+  const targetGroups = parts.flatMap(({ change: { groupId }, path }) =>
     typeof groupId === "string" ? [{ groupId, path }] : [],
   );
-  const [first] = wanted;
-  const isOne = wanted.every(({ groupId }) => groupId === first?.groupId);
+  const [first] = targetGroups;
+  const isOne = targetGroups.every(({ groupId }) => groupId === first?.groupId);
   const found =
     first === undefined ? [] : await listGroups(scope, isOne ? first.groupId : undefined);
   const groups = new Map(found.map((group) => [group.id, group]));
-  for (const { groupId, path } of wanted)
+  for (const { groupId, path } of targetGroups)
     if (!groups.has(groupId)) throw unknownReferenceError(`${path}.groupId`, "monitor group");
   return groups;
 }

@@ -40,14 +40,14 @@ export async function listMonitorPage(
   if (conditions.length > 0) return listFilteredPage(reading, combineConditions(conditions), query);
   const { store, organizationId } = reading;
   const limit = limitToGroups(reading);
-  const own = [organizationId, ...limit.parameters];
+  const ownParameters = [organizationId, ...limit.parameters];
   const [found, [count]] = await Promise.all([
     store.query<Sized>(`${sizedText}${limit.text} ${orderText}`, [
-      ...own,
+      ...ownParameters,
       query.per_page,
       computeOffset(query),
     ]),
-    store.query<{ total: number }>(`${countText}${limit.text}`, own),
+    store.query<{ total: number }>(`${countText}${limit.text}`, ownParameters),
   ]);
   return { monitors: await listSized(reading, found), total: count?.total ?? 0 };
 }

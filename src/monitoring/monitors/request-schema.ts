@@ -197,9 +197,9 @@ function explainMissingBody(part: Part): string | null {
 
 /** Finds conditions on the body of a response that has none. They would always fail or always hold. */
 function listBodilessIssues(part: Part): { keys: (string | number)[]; message: string }[] {
-  const why = explainMissingBody(part);
-  if (why === null) return [];
-  const message = `must not be about the body: ${why}`;
+  const issue = explainMissingBody(part);
+  if (issue === null) return [];
+  const message = `must not be about the body: ${issue}`;
   const short = (["keyword", "keywordAbsent", "jsonPath"] as const).filter(
     (name) => part[name] !== null,
   );

@@ -131,8 +131,8 @@ async function findVisibleParents(
 ): Promise<(id: string) => boolean> {
   if (tenant.groupIds == null) return () => true;
   const ids = new Set(dependents.flatMap(({ dependsOn }) => dependsOn));
-  const shown = new Set(await selectVisibleMonitors(tenant, [...ids]));
-  return (id) => shown.has(id);
+  const visibleIds = new Set(await selectVisibleMonitors(tenant, [...ids]));
+  return (id) => visibleIds.has(id);
 }
 
 export async function findMonitor(reading: Reading, id: string): Promise<StoredMonitor | null> {

@@ -94,10 +94,10 @@ async function toChecks(scope: Scope, version: ChecksVersion, monitors: readonly
   const ids = monitors.map(({ id }) => id);
   const reports = await listBriefReports(store, organizationId, ids, reportsPerCheck);
   return monitors.map((monitor) => {
-    const own = reports.get(monitor.id) ?? [];
+    const reportsOfMonitor = reports.get(monitor.id) ?? [];
     const job = monitor as unknown as CheckedJob;
     return {
-      ...toCheck(job, describeJob(monitor, own), version, clock()),
+      ...toCheck(job, describeJob(monitor, reportsOfMonitor), version, clock()),
       ...(scope.mayWrite ? listAddresses(scope, monitor, version) : { unique_key: keyOf(monitor) }),
     };
   });

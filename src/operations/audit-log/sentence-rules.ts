@@ -235,7 +235,7 @@ type StoredEntry = Readonly<Record<"actorType" | "actorName" | "action", string>
  * the subject is searched elsewhere.
  */
 export function createTextFilter(words: string): (entry: StoredEntry) => boolean {
-  const wanted = words.toLowerCase();
+  const searchedWords = words.toLowerCase();
   // Caches results, because many entries of a log have the same sentence.
   const judged = new Map<string, boolean>();
   return ({ actorType, actorName, action, subjectName, fields, changes }) => {
@@ -252,7 +252,7 @@ export function createTextFilter(words: string): (entry: StoredEntry) => boolean
     const sentence = parts.filter((part) => part !== "").join(" ");
     const isMentioned = `${sentence}: ${describeFields(entry)}\n${action}\n${changes ?? ""}`
       .toLowerCase()
-      .includes(wanted);
+      .includes(searchedWords);
     judged.set(key, isMentioned);
     return isMentioned;
   };

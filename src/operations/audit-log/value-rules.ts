@@ -62,8 +62,8 @@ function describeInner(value: unknown, names: Names): string {
 function omitEmpty(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(omitEmpty);
   if (!isObject(value)) return value;
-  const kept = Object.entries(value).filter(([, inner]) => inner !== null);
-  return Object.fromEntries(kept.map(([name, inner]) => [name, omitEmpty(inner)]));
+  const givenEntries = Object.entries(value).filter(([, inner]) => inner !== null);
+  return Object.fromEntries(givenEntries.map(([name, inner]) => [name, omitEmpty(inner)]));
 }
 
 /** Returns the inner fields of an object, with dots between names. */

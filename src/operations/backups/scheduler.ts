@@ -147,9 +147,9 @@ export class ScheduledBackups implements Collector {
       isMade = true;
       for (const old of listOutdated(await runWithTimeout(destination.names()), plan))
         await runWithTimeout(destination.remove(old));
-      const over = { retryAt: null, failingSince: null, lastError: null };
+      const recovered = { retryAt: null, failingSince: null, lastError: null };
       await store.atomic([
-        recordOutcome(store, over),
+        recordOutcome(store, recovered),
         ...recordProblemEnd({ name: "backup" }, `${name} was made.`, clock()),
       ]);
       log.info("a scheduled backup was made", { name, bytes: lastBytes });

@@ -146,11 +146,11 @@ const folders = ["etc/chrony/sources.d", "etc/chrony/conf.d", "etc/systemd/times
 
 /** Returns the time servers in the configuration of chrony, ntpd or systemd-timesyncd. */
 export async function findTimeServers(root = "/"): Promise<string[]> {
-  const more = folders.flatMap((folder) => {
+  const folderEntries = folders.flatMap((folder) => {
     const path = join(root, folder);
     return existsSync(path) ? readdirSync(path).map((name) => join(folder, name)) : [];
   });
-  const texts = [...configurations, ...more].map((file) => {
+  const texts = [...configurations, ...folderEntries].map((file) => {
     const path = join(root, file);
     return existsSync(path) ? readFileSync(path, "utf8") : "";
   });

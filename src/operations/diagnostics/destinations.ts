@@ -62,11 +62,11 @@ export async function findDestinations(store: Store, vault: Vault): Promise<Dest
     }
   }
   const mailServers = settings.flatMap(({ row, organization }): MailServer[] => {
-    const own = channels.filter(
+    const ownChannels = channels.filter(
       ({ channel: { organizationId, type } }) =>
         organizationId === row.organizationId && kindOf(type).address === null,
     );
-    const names = own.map(({ channel: { name } }) => name);
+    const names = ownChannels.map(({ channel: { name } }) => name);
     try {
       return [{ organization, smtp: openSmtp(vault, row), channels: names }];
     } catch {

@@ -118,10 +118,10 @@ async function examineSize(store: Store, size: number): Promise<Finding> {
     [],
   );
   const unused = row?.bytes ?? 0;
-  const more = unused < 1_000_000 ? "" : ` (\`signalbox compact\` gives it back)`;
+  const compactHint = unused < 1_000_000 ? "" : ` (\`signalbox compact\` gives it back)`;
   return createOkFinding(
     "size",
-    `${formatBytes(size)}, of which ${formatBytes(unused)} are room for new rows${more}`,
+    `${formatBytes(size)}, of which ${formatBytes(unused)} are room for new rows${compactHint}`,
   );
 }
 

@@ -100,9 +100,9 @@ export function adviseOnFailure(error: unknown, url: string): string {
 
 /** Lists up to three names. Of more names, it lists two and counts the others. */
 export function formatNames(names: readonly string[]): string {
-  const shown = names.length > 3 ? names.slice(0, 2) : names;
-  const others = names.length - shown.length;
-  return others === 0 ? shown.join(", ") : `${shown.join(", ")} and ${others} others`;
+  const listedNames = names.length > 3 ? names.slice(0, 2) : names;
+  const others = names.length - listedNames.length;
+  return others === 0 ? listedNames.join(", ") : `${listedNames.join(", ")} and ${others} others`;
 }
 
 const networkMs = 3_000;
@@ -154,12 +154,13 @@ function examineDefaultRoute(addresses: readonly string[], root: string): Findin
   const defaultRoutes = readFileSync(file, "utf8").matchAll(/^(\S+)\s+00000000\s/gm);
   const devices = [...defaultRoutes].map(([, device]) => device);
   if (devices.length > 0) return [createOkFinding(subject, `by ${devices.join(", ")}`)];
-  const far = addresses.filter((address) => isIP(address) === 4 && !isPrivate(address));
-  if (far.length === 0) return [createOkFinding(subject, "there is none, and none is needed")];
+  const publicAddresses = addresses.filter((address) => isIP(address) === 4 && !isPrivate(address));
+  if (publicAddresses.length === 0)
+    return [createOkFinding(subject, "there is none, and none is needed")];
   return [
     problemFinding(
       subject,
-      `there is none, so that nothing gets to ${formatNames(far)}`,
+      `there is none, so that nothing gets to ${formatNames(publicAddresses)}`,
       "Set a gateway: `ip route add default via ADDRESS`.",
     ),
   ];

@@ -74,9 +74,9 @@ export function createDiagnosis(
   sentences: readonly { key: string; message: string }[],
   advice: string,
 ): Diagnosis {
-  const shown = sentences.slice(0, maxSentences).map(({ message }) => message);
-  const left = sentences.length - shown.length;
-  const text = [...shown, ...(left > 0 ? [`And ${left} more.`] : [])].join(" ");
+  const listedMessages = sentences.slice(0, maxSentences).map(({ message }) => message);
+  const left = sentences.length - listedMessages.length;
+  const text = [...listedMessages, ...(left > 0 ? [`And ${left} more.`] : [])].join(" ");
   return {
     ...problemFinding(subject, `${organization}: ${text}`, advice),
     problem: {

@@ -224,14 +224,14 @@ export async function examineName({
         "Links in alerts contain it: correct --url, or set the name up in DNS.",
       ),
     ];
-  const own = new Set(
+  const ownAddresses = new Set(
     Object.values(networkInterfaces()).flatMap((list) =>
       (list ?? []).map(({ address }) => address),
     ),
   );
   const others = found
     .map(({ address }) => address)
-    .filter((address) => !own.has(address) && !isLoopback(address));
+    .filter((address) => !ownAddresses.has(address) && !isLoopback(address));
   if (others.length === 0) return [createOkFinding(subject, `${host} is this machine`)];
   const where = `${host} is ${others.join(", ")}, another machine`;
   if (trustProxy.length > 0) return [createOkFinding(subject, `${where}; a proxy is trusted`)];

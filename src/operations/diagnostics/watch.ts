@@ -150,7 +150,7 @@ export class ProblemWatch {
     const startedProblems = [...momentary, ...found.filter((problem) => !isKnown(problem))].filter(
       (problem) => listRecipients(problem).length > 0,
     );
-    const over = open.filter(
+    const endedProblems = open.filter(
       (one) =>
         !startedProblems.some(
           (problem) =>
@@ -164,13 +164,13 @@ export class ProblemWatch {
       ...[...startedProblems.map((problem) => addNode(problem, leases)), ...missing.begun].flatMap(
         (problem) => recordProblem(listRecipients(problem), problem, now),
       ),
-      ...over.flatMap((problem) => endProblem(problem, endMessages[problem.name], now)),
+      ...endedProblems.flatMap((problem) => endProblem(problem, endMessages[problem.name], now)),
       ...missing.over.flatMap(({ problem, reason }) => endProblem(problem, reason, now)),
     ];
     if (statements.length > 0) await store.atomic(statements);
     for (const problem of momentary)
       if (this.#momentary.get(problem.name) === problem) this.#momentary.delete(problem.name);
-    for (const name of new Set(over.map((problem) => problem.name)))
+    for (const name of new Set(endedProblems.map((problem) => problem.name)))
       log.info("a problem of the appliance is over", { problem: name });
   }
 

@@ -36,11 +36,11 @@ export async function loadMonthlyHistory(
   language: Language,
 ) {
   const current = formatUtcMonth(now);
-  const wanted = month || current;
-  if (wanted > current) return null;
-  const from = Date.parse(`${wanted}-01T00:00:00.000Z`);
-  const to = endOfMonth(wanted);
-  if (wanted < current && !(await published.hasBefore(to))) return null;
+  const shownMonth = month || current;
+  if (shownMonth > current) return null;
+  const from = Date.parse(`${shownMonth}-01T00:00:00.000Z`);
+  const to = endOfMonth(shownMonth);
+  if (shownMonth < current && !(await published.hasBefore(to))) return null;
   const incidents = await published.openedBetween(from, to);
   const hasEarlier = await published.hasBefore(from);
   // The list shows only the last update of each incident.
@@ -49,8 +49,8 @@ export async function loadMonthlyHistory(
   return {
     month: createTimeFormats(language, "UTC", now).month(new Date(from).toISOString()),
     incidents: buildView({ ...published, incidents }, now, language).all,
-    earlier: hasEarlier ? addMonths(wanted, -1) : null,
-    later: wanted < current ? addMonths(wanted, 1) : null,
+    earlier: hasEarlier ? addMonths(shownMonth, -1) : null,
+    later: shownMonth < current ? addMonths(shownMonth, 1) : null,
     words,
   };
 }

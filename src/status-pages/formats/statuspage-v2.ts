@@ -79,21 +79,21 @@ export async function buildV2Response(
   { url, now, language }: { url: string; now: number; language: Language },
 ): Promise<object | null> {
   const { page, windows } = published;
-  const over = await published.windowsOver();
+  const endedWindows = await published.windowsOver();
   const year =
     name === "incidents" ? await published.openedBetween(now - 365 * dayMs, now + dayMs) : [];
   const listed = year.slice(0, maxListed);
   const words = await renderWords(
     collectTexts({
       ...published,
-      windows: [...windows, ...over],
+      windows: [...windows, ...endedWindows],
       incidents: [...published.incidents, ...listed],
     }),
   );
   const components = buildComponents(published, words);
   const byId = new Map(components.map((component) => [component.id, component]));
   const context: Context = { words, language, pageId: page.slug, url, components: byId };
-  const updated_at = await findLastChange(published, over);
+  const updated_at = await findLastChange(published, endedWindows);
   const head = {
     page: {
       id: page.slug,
@@ -109,7 +109,7 @@ export async function buildV2Response(
   }
   return {
     ...head,
-    ...buildContent(name as V2Name, published, { over, listed, components, context }),
+    ...buildContent(name as V2Name, published, { over: endedWindows, listed, components, context }),
   };
 }
 

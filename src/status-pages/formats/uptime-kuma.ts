@@ -100,9 +100,9 @@ export async function renderKumaBadge(
   const name = `${count}${letter === "" ? "h" : letter}`;
   const hours = Math.max(1, Number(count) * ({ m: 1 / 60, d: 24, y: 8_760 }[letter] ?? 1));
   const [unit, periodMs] = hours <= 72 ? (["hours", hourMs] as const) : (["days", dayMs] as const);
-  const many = Math.min(400, Math.ceil((hours * hourMs) / periodMs));
+  const pointCount = Math.min(400, Math.ceil((hours * hourMs) / periodMs));
   const last = Math.floor(now / periodMs);
-  const periods = Array.from({ length: many }, (_, index) => last - many + 1 + index);
+  const periods = Array.from({ length: pointCount }, (_, index) => last - pointCount + 1 + index);
   const sums = addSums(await listSums(tenant.store, found.key, unit, periods));
   if (measure === "uptime") {
     const ratio = computeRatio(sums);
@@ -283,10 +283,10 @@ export async function renderKumaHeartbeats(
     await yieldToEventLoop();
   }
   /** States that the last heartbeat does not show. */
-  const shown = new Map<string, number>();
+  const positions = new Map<string, number>();
   for (const { id, state, impact } of data.sections.flatMap(({ monitors }) => monitors)) {
-    if (state === "unknown") shown.set(id, pending);
-    if (impact === "major-outage") shown.set(id, down);
+    if (state === "unknown") positions.set(id, pending);
+    if (impact === "major-outage") positions.set(id, down);
   }
   const heartbeatList: string[] = [];
   const uptimeList: Record<string, number> = {};
@@ -299,7 +299,7 @@ export async function renderKumaHeartbeats(
       ping: data.page.showLatency ? latencyMs : null,
     }));
     // Clients show the last heartbeat as the current state of the monitor.
-    const status = shown.get(id);
+    const status = positions.get(id);
     if (status !== undefined && list.at(-1)?.status !== status)
       list.push({ status, time: formatTime(now), msg: "", ping: null });
     heartbeatList.push(`${JSON.stringify(number)}:${JSON.stringify(list)}`);

@@ -259,14 +259,16 @@ export class PagePublisher {
     const recorded = { ...known, ...(Object.fromEntries(unknown) as Record<string, string>) };
     if (unknown.length > 0) await record(recorded);
     const hashes = await putFiles(destination, sortForWriting(files, known), recorded);
-    const wanted = new Set(all.map(({ path }) => path));
+    const currentPaths = new Set(all.map(({ path }) => path));
     const outdated =
-      occasion === "content" ? Object.keys(recorded).filter((path) => !wanted.has(path)) : [];
+      occasion === "content" ? Object.keys(recorded).filter((path) => !currentPaths.has(path)) : [];
     for (const path of outdated) await destination.remove(path);
     const entries = Object.entries({ ...recorded, ...hashes });
-    const kept = Object.fromEntries(entries.filter(([path]) => !outdated.includes(path)));
+    const keptEntries = Object.fromEntries(entries.filter(([path]) => !outdated.includes(path)));
     await store.atomic([
-      ...(Bun.deepEquals(kept, recorded) ? [] : [changePlace(store, key, { files: kept })]),
+      ...(Bun.deepEquals(keptEntries, recorded)
+        ? []
+        : [changePlace(store, key, { files: keptEntries })]),
       recordPublication(store, row, {
         publishedAt: formatTimestamp(clock()),
         failingSince: null,

@@ -69,9 +69,9 @@ export function createDayReader(store: Store) {
 
   /** Reads the days `from` to `to` of these monitors into their cache entries. */
   async function readTotals(into: ReadonlyMap<number, PackedDays>, from: number, to: number) {
-    const wanted = JSON.stringify([...into.keys()]);
+    const keysJson = JSON.stringify([...into.keys()]);
     for (let day = from; day <= to; day++) {
-      const rows = await store.query<Totals & { key: number }>(dayText, [wanted, day]);
+      const rows = await store.query<Totals & { key: number }>(dayText, [keysJson, day]);
       for (const { key, ...totals } of rows) into.get(key)?.set(day, totals);
       // The first read of many monitors is long, so other work can run between two days.
       await Bun.sleep(0);

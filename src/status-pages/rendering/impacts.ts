@@ -55,11 +55,11 @@ export function listImpactSpans(incidents: readonly IncidentMark[], now: number)
   for (const incident of incidents) {
     const end = incident.resolvedAt === null ? now : Date.parse(incident.resolvedAt);
     for (const [id, changes] of Map.groupBy(listChanges(incident), ([, monitorId]) => monitorId)) {
-      const own = changes.flatMap(([from, , impact], index) => {
+      const ownImpacts = changes.flatMap(([from, , impact], index) => {
         const to = changes[index + 1]?.[0] ?? end;
         return impact === null ? [] : [{ from, to, isOutage: impact === "major-outage" }];
       });
-      spans.set(id, [...(spans.get(id) ?? []), ...own]);
+      spans.set(id, [...(spans.get(id) ?? []), ...ownImpacts]);
     }
   }
   return spans;

@@ -27,12 +27,12 @@ export const logoHeights: Record<Look["logoSize"], number> = { small: 24, medium
 
 /** Returns the CSS custom properties of the root element; none for the default look. */
 export function buildLookStyle({ accentColor, look, files }: PageLook): Record<string, string> {
-  const own = files?.fontStyle ? '"Page font", ' : "";
-  const font = fonts[look.font] ?? (own === "" ? null : fonts.system);
+  const pageFont = files?.fontStyle ? '"Page font", ' : "";
+  const font = fonts[look.font] ?? (pageFont === "" ? null : fonts.system);
   const radii = corners[look.corners];
   return {
     ...buildPalette(look, accentColor),
-    ...(font !== null && { "--font": own + font }),
+    ...(font !== null && { "--font": pageFont + font }),
     ...(radii !== null && { "--r-l": radii[0], "--r": radii[1], "--r-s": radii[2] }),
   };
 }

@@ -66,10 +66,10 @@ export function findUnreadableText(look: Colors): { field: string; issue: string
       readable === undefined
         ? "choose a background and a surface that are both light or both dark"
         : `use ${readable}, for example`;
-    const shown = Math.floor(contrast * 10) / 10;
+    const roundedContrast = Math.floor(contrast * 10) / 10;
     return {
       field: `look.${field}.${chosen.text === null ? "background" : "text"}`,
-      issue: `gives texts a contrast of only ${shown} on the background or surface; at least ${minContrast} is needed: ${remedy}${chosen.text === null && readable !== undefined ? ` as text` : ""}`,
+      issue: `gives texts a contrast of only ${roundedContrast} on the background or surface; at least ${minContrast} is needed: ${remedy}${chosen.text === null && readable !== undefined ? ` as text` : ""}`,
     };
   }
   return null;

@@ -434,11 +434,11 @@ function describeState(
   named: "namesDown" | "namesDegraded",
   counted: "systemsDown" | "systemsDegraded",
 ): Words {
-  const shown = names.slice(0, names.length > maxNamed ? maxNamedBeforeMore : maxNamed);
-  if (shown.join("").length > maxNameLength) return [language.count(counted, names.length)];
-  const more = names.length - shown.length;
+  const listedNames = names.slice(0, names.length > maxNamed ? maxNamedBeforeMore : maxNamed);
+  if (listedNames.join("").length > maxNameLength) return [language.count(counted, names.length)];
+  const more = names.length - listedNames.length;
   const items: Words = [
-    ...shown.map((name) => ({ name })),
+    ...listedNames.map((name) => ({ name })),
     ...(more > 0 ? [language.count("more", more)] : []),
   ];
   const listed = language.splitList(items).map((part) => ("text" in part ? part.text : part.value));

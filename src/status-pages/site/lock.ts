@@ -64,8 +64,8 @@ export function createPageLock(
     const { password = "", path = "" } = await readFormFields(request);
     const to = isWithin(home, path) ? path : home;
     const tryAgain = async (trouble: "tooManyAttempts" | "tooManyPeopleOpen", seconds = "1") => {
-      const again = `${language.say(trouble)} ${sayTryAgain(language, Number(seconds))}`;
-      const form = { path: to, trouble: again, status: 429 };
+      const retryText = `${language.say(trouble)} ${sayTryAgain(language, Number(seconds))}`;
+      const form = { path: to, trouble: retryText, status: 429 };
       const headers = { "Retry-After": seconds };
       return renderForm(await findBranding(store, page), visited, form, headers);
     };

@@ -39,8 +39,8 @@ export class OfferedLanguages {
   }
 
   choose(request: Request, name: PartName): PageLanguage {
-    const wanted = readLanguage(request);
-    const found = this.#offered.find((one) => one === wanted);
+    const requestedLanguage = readLanguage(request);
+    const found = this.#offered.find((one) => one === requestedLanguage);
     if (found !== undefined) return found;
     return isNegotiated(name) ? this.#negotiate(request) : this.#offered[0];
   }

@@ -41,12 +41,12 @@ export async function previewStatusPage(
   const logoUrl = logoData === null ? null : `data:${logoType};base64,${logoData}`;
   const now = scope.clock();
   const { sections } = patch.sections === undefined ? page : (patch as typeof page);
-  const shown = selectSections(sections, audience);
+  const visibleSections = selectSections(sections, audience);
   const look = changeLook(page.look, patch.look);
   const changed = {
     ...page,
     ...(fields as object),
-    ...shown,
+    ...visibleSections,
     look,
     logoUrl,
     files: listFiles(page),

@@ -211,8 +211,8 @@ export class PublicPages {
   ): Promise<Response> {
     const { cache, access } = this.#dependencies;
     const chosen = readLanguage(request);
-    const wanted = pageLanguages.find((one) => one === chosen);
-    const openKey = wanted === undefined ? path : `${path} ${wanted}`;
+    const chosenLanguage = pageLanguages.find((one) => one === chosen);
+    const openKey = chosenLanguage === undefined ? path : `${path} ${chosenLanguage}`;
     const cached = this.#respondToAnyone(request, openKey);
     if (cached !== null) return cached;
     for (const candidate of await find()) {
@@ -226,7 +226,7 @@ export class PublicPages {
       if (isEndless) this.#consumeRender(request);
       const response = await cache.respondOrRender(request, key, laneOf(head, true), async () => {
         const rendering = await this.#renderReading(head, audience, (reading) =>
-          render(translateReading(reading, head, wanted), candidate),
+          render(translateReading(reading, head, chosenLanguage), candidate),
         );
         return rendering && restrict(rendering, head, audience);
       });
@@ -386,11 +386,13 @@ export class PublicPages {
     const reading = await this.#dependencies.readings.findReading(head, audience);
     if (reading === null) return null;
     const { page, readAt } = reading;
-    const made = await render(reading);
+    const rendered = await render(reading);
     return {
       organizationId: page.organizationId,
       readAt,
-      rendered: page.indexing ? made : made && addHeaders(made, { "X-Robots-Tag": "noindex" }),
+      rendered: page.indexing
+        ? rendered
+        : rendered && addHeaders(rendered, { "X-Robots-Tag": "noindex" }),
       isPartial: page.concealed.length > 0,
     };
   }

@@ -36,20 +36,20 @@ export async function respondChoice(
     const text = language.say("unsubscribedText", { title, address });
     return respondStatement(language.say("unsubscribed"), text, 200, language);
   }
-  const shown = isHidden ? null : await findPublicPageById(scope, page.id);
+  const publicPage = isHidden ? null : await findPublicPageById(scope, page.id);
   // Subscribers who can no longer open the page must not see what it shows.
-  if (shown === null)
+  if (publicPage === null)
     return respondQuestion(
       language.say("updatesFrom", { title }),
       language.say("areSent", { address }),
       language.say("unsubscribe"),
       language,
     );
-  const sections = (await loaderOf(scope.store)(shown, scope.clock())).components;
+  const sections = (await loaderOf(scope.store)(publicPage, scope.clock())).components;
   const takesDigests = row.type === "email";
   // A subscriber keeps a language that the page no longer offers.
-  const own = row.language === null ? [] : [row.language];
-  const offered = [...new Set([...listOffered(page), ...own])];
+  const ownLanguage = row.language === null ? [] : [row.language];
+  const offered = [...new Set([...listOffered(page), ...ownLanguage])];
   const offer = { sections, offered, takesDigests };
   const respond = (
     choice: ChoiceForm["choice"],

@@ -210,8 +210,8 @@ export class SubscriberFanOut {
       const part = earlier?.seq === event.seq ? earlier : null;
       for (const page of pages) {
         if (part !== null && page.id < part.pageId) continue;
-        const own = part?.pageId === page.id ? part : null;
-        const rest = await this.#addNotice(page, event, portion, own);
+        const ownPart = part?.pageId === page.id ? part : null;
+        const rest = await this.#addNotice(page, event, portion, ownPart);
         if (rest !== null) return { finished, part: rest };
       }
     }
@@ -244,11 +244,11 @@ export class SubscriberFanOut {
     if (found === null) return null;
     const { content, notifiedOfWindow = null } = found;
     const after = part?.after ?? "";
-    const of = { organizationId, pageId };
-    const scope = await this.#findScope(of, event, found, portion);
+    const pageKey = { organizationId, pageId };
+    const scope = await this.#findScope(pageKey, event, found, portion);
     const isDigest = content.type === "digest";
     if (portion.room <= 0) {
-      portion.leftOut += await countRecipients(store, of, {
+      portion.leftOut += await countRecipients(store, pageKey, {
         seq,
         after,
         scope,
@@ -258,7 +258,7 @@ export class SubscriberFanOut {
       return null;
     }
     const available = Math.max(1, portion.left);
-    const recipients = await findRecipients(store, of, {
+    const recipients = await findRecipients(store, pageKey, {
       seq,
       after,
       scope,
@@ -268,7 +268,7 @@ export class SubscriberFanOut {
     });
     const to = recipients.slice(0, available);
     const last = to.at(-1);
-    if (last === undefined && (part !== null || isDigest || !(await hasDigests(store, of))))
+    if (last === undefined && (part !== null || isDigest || !(await hasDigests(store, pageKey))))
       return null;
     const id = part?.noticeId ?? createId(now);
     const data = JSON.stringify(content.data);
@@ -398,8 +398,13 @@ async function findChange(
   const window = await loaded.findWindow(subjectId);
   if (window === null || !window.progressNotices) return null;
   // The rest of the recipients gets the notice that the first ones already have.
-  const own = part?.noticeId ?? "";
-  const last = await findLastMaintenanceNotice(store, { organizationId, pageId }, subjectId, own);
+  const ownNoticeId = part?.noticeId ?? "";
+  const last = await findLastMaintenanceNotice(
+    store,
+    { organizationId, pageId },
+    subjectId,
+    ownNoticeId,
+  );
   if (last === null || last.type === "maintenance.cancelled")
     return buildMaintenanceContent(loaded, "maintenance.planned", window);
   const found = buildMaintenanceContent(loaded, "maintenance.changed", window);
@@ -424,8 +429,13 @@ async function findCancellation(
   { organizationId, subjectId, at }: NoticedEvent,
   part: Part | null,
 ): Promise<ScopedContent | null> {
-  const own = part?.noticeId ?? "";
-  const last = await findLastMaintenanceNotice(store, { organizationId, pageId }, subjectId, own);
+  const ownNoticeId = part?.noticeId ?? "";
+  const last = await findLastMaintenanceNotice(
+    store,
+    { organizationId, pageId },
+    subjectId,
+    ownNoticeId,
+  );
   if (last === null || last.type === "maintenance.cancelled") return null;
   const window = await findDeletedWindow(store, organizationId, subjectId);
   if (window === null || !window.public) return null;
@@ -451,8 +461,13 @@ async function findReturn(
   if (data?.notify === false) return null;
   const window = await loaded.findWindow(subjectId);
   if (window === null) return null;
-  const own = part?.noticeId ?? "";
-  const last = await findLastMaintenanceNotice(store, { organizationId, pageId }, subjectId, own);
+  const ownNoticeId = part?.noticeId ?? "";
+  const last = await findLastMaintenanceNotice(
+    store,
+    { organizationId, pageId },
+    subjectId,
+    ownNoticeId,
+  );
   if (last?.type !== "maintenance.cancelled") return null;
   return buildMaintenanceContent(loaded, "maintenance.planned", window);
 }

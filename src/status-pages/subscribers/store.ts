@@ -139,8 +139,8 @@ export function guardNewAddress(
   otherwise: () => AppError | StaleRead,
 ): Prepared {
   const { organizationId, pageId, type, addressKey } = row;
-  const same = matchValues(subscribers, { organizationId, pageId, type, addressKey });
-  return guard(sql`not exists (select 1 from ${subscribers} where ${same})`, otherwise);
+  const sameAddress = matchValues(subscribers, { organizationId, pageId, type, addressKey });
+  return guard(sql`not exists (select 1 from ${subscribers} where ${sameAddress})`, otherwise);
 }
 
 /** SQL condition for unconfirmed mailboxes that visitors entered. */

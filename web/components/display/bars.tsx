@@ -204,8 +204,8 @@ function computePopoverPosition(row: HTMLElement, index: number): CSSProperties 
   const isNarrow = innerWidth <= narrow;
   const width = isNarrow ? Math.max(rowBox.width, 280) : popover.width;
   const center = bar.left + bar.width / 2;
-  const wanted = isNarrow ? rowBox.left : center - width / 2;
-  const left = Math.max(edge, Math.min(innerWidth - width - edge, wanted));
+  const wantedLeft = isNarrow ? rowBox.left : center - width / 2;
+  const left = Math.max(edge, Math.min(innerWidth - width - edge, wantedLeft));
   const isBelow = innerHeight - bar.bottom > usualHeight || bar.top < usualHeight;
   const position: Record<string, string | number> = {
     left,

@@ -15,7 +15,7 @@ export function Names({ names }: { names: readonly string[] }) {
 
 /** Shortens a list of more than three names, for example to `Shop`, `Search` and `3 more`. */
 export function shortenNames(names: readonly string[]): string[] {
-  const shown = names.length > 3 ? names.slice(0, 2) : names;
-  const more = names.length - shown.length;
-  return [...shown, ...(more > 0 ? [t("{count} more", { count: formatCount(more) })] : [])];
+  const listedNames = names.length > 3 ? names.slice(0, 2) : names;
+  const more = names.length - listedNames.length;
+  return [...listedNames, ...(more > 0 ? [t("{count} more", { count: formatCount(more) })] : [])];
 }

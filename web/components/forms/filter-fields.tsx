@@ -89,17 +89,17 @@ function useReportedText(value: string, onChange: (text: string) => void) {
 
 /** Opens or focuses the first row below the field, as soon as the rows match the text. */
 function useFirstRow(box: RefObject<HTMLInputElement | null>, isSettled: boolean) {
-  const wanted = useRef<"open" | "focus" | null>(null);
+  const nextMove = useRef<"open" | "focus" | null>(null);
   const [, draw] = useReducer((times: number) => times + 1, 0);
   useEffect(() => {
-    if (wanted.current === null || !isSettled || box.current === null) return;
+    if (nextMove.current === null || !isSettled || box.current === null) return;
     const row = findFirstRowBelow(box.current);
-    if (wanted.current === "open") row?.click();
+    if (nextMove.current === "open") row?.click();
     else row?.focus();
-    wanted.current = null;
+    nextMove.current = null;
   });
   return (action: "open" | "focus") => {
-    wanted.current = action;
+    nextMove.current = action;
     draw();
   };
 }

@@ -39,7 +39,7 @@ export function SecretField({
 }: Props) {
   const [generated, setGenerated] = useState<string | null>(null);
   const clears = isSet && value === null;
-  const nothing = isSet ? undefined : mayBeNone ? null : "";
+  const emptyValue = isSet ? undefined : mayBeNone ? null : "";
   return (
     <div className="secret-field">
       <PasswordField
@@ -50,7 +50,7 @@ export function SecretField({
         placeholder={describePlaceholder(clears, isAsked, isSet) ?? placeholder}
         value={value ?? ""}
         onChange={({ currentTarget }) =>
-          onChange(currentTarget.value === "" ? nothing : currentTarget.value)
+          onChange(currentTarget.value === "" ? emptyValue : currentTarget.value)
         }
       />
       {generated !== null && generated === value && (

@@ -253,10 +253,10 @@ export function TypeFields({
         set(field.name, untouchedValueOf(field.kind));
   };
   const secrets = createStoredSecrets(channelKinds, type, channel ?? null, values, errorOf);
-  const shown = fields.filter(({ name }) => !hidden.has(name));
+  const visibleFields = fields.filter(({ name }) => !hidden.has(name));
   return (
     <>
-      {shown.map(({ name, kind }, index) => (
+      {visibleFields.map(({ name, kind }, index) => (
         <div key={name} {...(index === 0 && { "data-begins-here": true })}>
           <SchemaField
             name={name}

@@ -33,12 +33,12 @@ export default function AlertSourcesPage() {
       </PageHeader>
       <Loaded query={useAlertSources()} subject={t("The alert sources")}>
         {(all) => {
-          const shown = all.filter(({ id }) => !deleting.has(id));
-          if (shown.length === 0) return <NoSources mayEdit={mayEdit} />;
+          const visibleSources = all.filter(({ id }) => !deleting.has(id));
+          if (visibleSources.length === 0) return <NoSources mayEdit={mayEdit} />;
           return (
             <section className="records" aria-label={t("Alert sources")}>
               <ul className="panel panel-flush">
-                {shown.map((source) => (
+                {visibleSources.map((source) => (
                   <SourceRow key={source.id} source={source} />
                 ))}
               </ul>

@@ -42,14 +42,14 @@ export default function AlertsPage() {
   ];
   const openQuery = { ...queryOf(filters), status: status ?? openStatuses.join(",") };
   const open = useAlerts(openQuery, 1, showsOpen);
-  const over = useAlerts({ ...openQuery, status: "resolved" }, page, showsOver);
-  const error = open.error ?? over.error;
+  const pastAlerts = useAlerts({ ...openQuery, status: "resolved" }, page, showsOver);
+  const error = open.error ?? pastAlerts.error;
   const setFilters = (next: AlertFilters) =>
     void navigate({ to: "/alerts", search: next, replace: true, resetScroll: false });
   useRowKeys();
-  const isLoaded = (!showsOpen || open.data) && (!showsOver || over.data);
+  const isLoaded = (!showsOpen || open.data) && (!showsOver || pastAlerts.data);
   const count =
-    ((showsOpen && open.data?.meta.total) || 0) + ((showsOver && over.data?.meta.total) || 0);
+    ((showsOpen && open.data?.meta.total) || 0) + ((showsOver && pastAlerts.data?.meta.total) || 0);
   return (
     <>
       <PageHeader title={t("Alerts")}>
@@ -61,10 +61,10 @@ export default function AlertsPage() {
         <NoAlerts isFiltered={Object.keys(filters).length > 0} onShowAll={() => setFilters({})} />
       )}
       {isLoaded && showsOpen && open.data && <List title={t("Problems now")} page={open.data} />}
-      {isLoaded && showsOver && over.data && (
+      {isLoaded && showsOver && pastAlerts.data && (
         <List
           title={t("Ended")}
-          page={over.data}
+          page={pastAlerts.data}
           onPage={(next) => setFilters({ ...filters, page: next })}
         />
       )}

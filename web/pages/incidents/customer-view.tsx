@@ -22,11 +22,11 @@ function usePreview(draft: Draft, page: Pages[number] | undefined, language: str
     ([, value]) => typeof value !== "string" || value.trim() !== "",
   );
   const [text] = useDebouncedValue(JSON.stringify(Object.fromEntries(fields)), 300);
-  const shown = page?.languages.find((tag) => tag === language);
+  const shownLanguage = page?.languages.find((tag) => tag === language);
   const body = {
     ...(JSON.parse(text) as Draft),
     ...(page && { statusPageId: page.id }),
-    ...(shown && { language: shown }),
+    ...(shownLanguage && { language: shownLanguage }),
   };
   return useQuery({
     // Events of incidents fetch it again.

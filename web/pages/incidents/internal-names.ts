@@ -66,8 +66,8 @@ export function findInternalNames(
     const names = page.sections.flatMap((section) => [
       section.name ?? known.groups.find(({ id }) => id === section.groupId)?.name ?? "",
     ]);
-    const shown = known.monitors.flatMap((monitor) => listNamesOfMonitor(monitor, page));
-    return [page.title, ...names, ...shown].some((name) => containsWord(name, word));
+    const publicNames = known.monitors.flatMap((monitor) => listNamesOfMonitor(monitor, page));
+    return [page.title, ...names, ...publicNames].some((name) => containsWord(name, word));
   }
 }
 
@@ -94,8 +94,8 @@ function listCandidates(text: string, { monitors, groups, people }: KnownNames):
 /** The names under which a page shows a monitor. */
 const listNamesOfMonitor = ({ id, name, groupId }: Monitor, { sections }: Page) =>
   sections.flatMap((section) => {
-    const own = section.monitors.find((one) => one.id === id);
-    if (own !== undefined) return [own.name ?? name];
+    const pageMonitor = section.monitors.find((one) => one.id === id);
+    if (pageMonitor !== undefined) return [pageMonitor.name ?? name];
     return section.groupId !== null && section.groupId === groupId ? [name] : [];
   });
 

@@ -34,7 +34,7 @@ export default function MaintenancePage() {
   const view = pageSearch.view ?? "planned";
   const running = useWindows("running");
   const scheduled = useWindows("scheduled", view === "planned");
-  const over = usePastWindows(pageSearch.page ?? 1, view === "over");
+  const pastWindows = usePastWindows(pageSearch.page ?? 1, view === "over");
   const deleting = useDeleting();
   const show = (next: MaintenanceSearch) =>
     void navigate({ to: "/maintenance", search: next, replace: true, resetScroll: false });
@@ -48,7 +48,7 @@ export default function MaintenancePage() {
   const next = omitDeleting(scheduled.data)?.toSorted((one, other) =>
     (one.next?.startsAt ?? "") < (other.next?.startsAt ?? "") ? -1 : 1,
   );
-  const error = running.error ?? scheduled.error ?? over.error;
+  const error = running.error ?? scheduled.error ?? pastWindows.error;
   const isEmpty = view === "planned" && now?.length === 0 && next?.length === 0;
   return (
     <>
@@ -80,8 +80,8 @@ export default function MaintenancePage() {
       )}
       {view === "over" && (
         <Past
-          windows={omitDeleting(over.data?.data)}
-          meta={over.data?.meta}
+          windows={omitDeleting(pastWindows.data?.data)}
+          meta={pastWindows.data?.meta}
           onPage={(page) => show({ view: "over", page })}
         />
       )}
@@ -159,7 +159,7 @@ function WindowRow({ window }: { window: MaintenanceWindow }) {
   const { data: overview } = useOverview();
   const mayChange = useMayChange(window);
   const zone = useZone();
-  const when = current ?? next ?? { startsAt, endsAt };
+  const shownTimes = current ?? next ?? { startsAt, endsAt };
   const about = [
     ...(rrule === null ? [] : [describeRecurrence(window)]),
     describeAffected(window, overview),
@@ -174,7 +174,7 @@ function WindowRow({ window }: { window: MaintenanceWindow }) {
       </Link>
       <span className="window-when">
         <span className="num">
-          {formatSpan(Date.parse(when.startsAt), Date.parse(when.endsAt), zone)}
+          {formatSpan(Date.parse(shownTimes.startsAt), Date.parse(shownTimes.endsAt), zone)}
         </span>
         {state !== "over" && <Until window={window} />}
       </span>

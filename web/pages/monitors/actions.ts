@@ -185,9 +185,9 @@ export function deleteMonitors(monitors: readonly DeletableMonitor[]) {
   const [only] = monitors;
   if (only !== undefined && monitors.length === 1)
     return void deleteMonitor(only).catch(notifyError);
-  const many = { monitorIds: monitors.map(({ id }) => id), delete: true, skip: true } as const;
+  const deletion = { monitorIds: monitors.map(({ id }) => id), delete: true, skip: true } as const;
   const idempotency = addIdempotencyKey(createProvisionalId());
-  holdDeletion((query) => v1.monitors.bulk.post(many, { query, ...idempotency }));
+  holdDeletion((query) => v1.monitors.bulk.post(deletion, { query, ...idempotency }));
 }
 
 async function deleteMonitor(monitor: DeletableMonitor) {
@@ -214,8 +214,13 @@ type ChannelRemoval = { monitorIds: string[]; change: { removeAlertChannelIds: s
 
 /** The loaded monitors with these IDs. */
 export function findKnownMonitors(ids: ReadonlySet<string>): OverviewMonitor[] {
-  const shown = queryClient.getQueriesData<Overview>({ queryKey: overviewKey, type: "active" });
-  const known = shown.flatMap(([, overview]) => (overview ? listKnownMonitors(overview) : []));
+  const shownOverviews = queryClient.getQueriesData<Overview>({
+    queryKey: overviewKey,
+    type: "active",
+  });
+  const known = shownOverviews.flatMap(([, overview]) =>
+    overview ? listKnownMonitors(overview) : [],
+  );
   return [...new Map(known.map((one) => [one.id, one])).values()].filter(({ id }) => ids.has(id));
 }
 

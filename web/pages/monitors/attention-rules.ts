@@ -42,7 +42,7 @@ export function describeNotified(
   const unreached = [...failed, ...waiting.filter(({ error }) => error !== null)];
   const [why] = unreached;
   const reason = why === undefined ? null : `${why.name}: ${why.error ?? t("not delivered")}`;
-  const nobody = { names: [], at: null };
+  const noOne = { names: [], at: null };
   if (deliveredTo.length > 0)
     return {
       words: t("alerted"),
@@ -57,10 +57,10 @@ export function describeNotified(
       isBad: false,
     };
   if (unreached.length > 0)
-    return { ...nobody, words: t("No one reached"), detail: reason, isBad: true };
+    return { ...noOne, words: t("No one reached"), detail: reason, isBad: true };
   if (waiting.length > 0)
     return {
-      ...nobody,
+      ...noOne,
       names: namesOf(waiting),
       words: t("being alerted"),
       detail: null,
@@ -69,10 +69,10 @@ export function describeNotified(
   const held = filterByStatus("held");
   if (held.length > 0) {
     const detail = t("Quiet hours of {names}", { names: namesOf(held).join(", ") });
-    return { ...nobody, words: t("No alert sent"), detail, isBad: false };
+    return { ...noOne, words: t("No alert sent"), detail, isBad: false };
   }
-  if (isMuted) return { ...nobody, words: t("No alert sent"), detail: t("Muted"), isBad: false };
+  if (isMuted) return { ...noOne, words: t("No alert sent"), detail: t("Muted"), isBad: false };
   if (attached === 0)
-    return { ...nobody, words: t("No alert sent"), detail: t("No alert channel"), isBad: true };
-  return { ...nobody, words: t("No alert sent"), detail: null, isBad: false };
+    return { ...noOne, words: t("No alert sent"), detail: t("No alert channel"), isBad: true };
+  return { ...noOne, words: t("No alert sent"), detail: null, isBad: false };
 }

@@ -43,17 +43,17 @@ export default function OnCallPage() {
       </PageHeader>
       <Loaded query={query} subject={t("The schedules")}>
         {(all) => {
-          const shown = all.filter(({ scheduleId }) => !deleting.has(scheduleId));
-          if (shown.length === 0) return <NoSchedules mayEdit={mayEdit} />;
+          const visibleSchedules = all.filter(({ scheduleId }) => !deleting.has(scheduleId));
+          if (visibleSchedules.length === 0) return <NoSchedules mayEdit={mayEdit} />;
           return (
             <section className="records" aria-label={t("Schedules")}>
               <div className="records-head" aria-hidden="true">
                 <h2>
-                  {t("Schedules")} <span className="num">{shown.length}</span>
+                  {t("Schedules")} <span className="num">{visibleSchedules.length}</span>
                 </h2>
               </div>
               <ul className="panel panel-flush">
-                {shown.map((onCall) => (
+                {visibleSchedules.map((onCall) => (
                   <ScheduleRow key={onCall.scheduleId} onCall={onCall} />
                 ))}
               </ul>

@@ -218,11 +218,11 @@ function Upcoming({ schedule }: { schedule: Schedule }) {
   const { from, until } = buildUpcomingSpan(useNow());
   const { data } = useShifts(schedule.id, from, until);
   if (data === undefined) return null;
-  const shown = data.slice(0, shownShifts);
+  const listedShifts = data.slice(0, shownShifts);
   return (
     <Panel title={t("Next shifts")}>
       <ul className="lines">
-        {shown.map((shift) => (
+        {listedShifts.map((shift) => (
           <ShiftLine key={shift.startsAt} schedule={schedule} shift={shift} all={data} />
         ))}
       </ul>

@@ -95,14 +95,14 @@ const nobody: Recipient = { address: "", language: "", frequency: "monthly" };
 
 function useReportForm({ settings, people, subject, onTheirs, onSaved, onClose }: FieldsProps) {
   const { groupId = null, statusPageId = null } = subject;
-  const own = listOwnMails(settings, subject);
-  const target = own[0]?.slaTarget ?? null;
-  const recipients = listRecipients(own, people);
+  const ownMails = listOwnMails(settings, subject);
+  const target = ownMails[0]?.slaTarget ?? null;
+  const recipients = listRecipients(ownMails, people);
   return useForm(
     {
       recipients: recipients.length === 0 ? [nobody] : recipients,
       target: target === null ? "" : String(toPercent(target)),
-      maintenance: own[0]?.maintenance ?? "excluded",
+      maintenance: ownMails[0]?.maintenance ?? "excluded",
     },
     async (values, force, idempotencyKey) => {
       const { maintenance } = values;
@@ -118,7 +118,7 @@ function useReportForm({ settings, people, subject, onTheirs, onSaved, onClose }
           ? []
           : [{ interval, groupId, statusPageId, slaTarget, maintenance, to }];
       });
-      const others = settings.reportMails.filter((mail) => !own.includes(mail));
+      const others = settings.reportMails.filter((mail) => !ownMails.includes(mail));
       const body = { reportMails: [...others, ...mails] };
       onSaved(
         await unwrapData(

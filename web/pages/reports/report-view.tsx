@@ -267,7 +267,7 @@ const RowDays = ({ days, downRatios }: Pick<ReportRow, "days" | "downRatios">) =
 
 /** The result, and the target if it is not the one of the report. */
 function describeMet({ isMet, slaTarget }: ReportFigures, report: Report) {
-  const own = slaTarget !== null && slaTarget !== report.slaTarget;
+  const hasOwnTarget = slaTarget !== null && slaTarget !== report.slaTarget;
   return (
     <>
       {isMet === null ? (
@@ -275,7 +275,7 @@ function describeMet({ isMet, slaTarget }: ReportFigures, report: Report) {
       ) : (
         <span className={isMet ? "" : "report-missed"}>{isMet ? t("met") : t("missed")}</span>
       )}
-      {own && `${dot}${toPercent(slaTarget)}\u202f%`}
+      {hasOwnTarget && `${dot}${toPercent(slaTarget)}\u202f%`}
     </>
   );
 }
@@ -513,9 +513,11 @@ const hasBeenMeasured = ({ from }: ReportFigures, { to }: Report) => from < to;
 
 function describeSla({ isMet, isPartial }: ReportFigures, target: number | null): string {
   if (target === null) return isPartial ? t("part of the month") : "";
-  const of = t("target {number} %", { number: toPercent(target) });
-  if (isMet === null) return of;
-  return isMet ? t("{target}: met", { target: of }) : t("{target}: missed", { target: of });
+  const targetText = t("target {number} %", { number: toPercent(target) });
+  if (isMet === null) return targetText;
+  return isMet
+    ? t("{target}: met", { target: targetText })
+    : t("{target}: missed", { target: targetText });
 }
 
 /** A duration, `None` for zero, `–` if unknown. */

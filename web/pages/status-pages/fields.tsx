@@ -330,7 +330,7 @@ export function FileField({
   const { id, visibility } = page;
   const url = page[`${name}Url`];
   const { label, current, hint, accept } = files[name];
-  const again = useRef<() => void>(null);
+  const repeatTest = useRef<() => void>(null);
   const { mutate, isPending, error } = useMutation({
     mutationFn: (file: File | null) => {
       const route = getPageRoutes(id)[name];
@@ -342,7 +342,7 @@ export function FileField({
       notify(file === null ? t("{label} removed", { label }) : t("{label} saved", { label }));
     },
     // Reset, so that the same file can be chosen again after a correction.
-    onSettled: () => again.current?.(),
+    onSettled: () => repeatTest.current?.(),
   });
   const [detail] = error instanceof ApiError ? error.details : [];
   const reason = detail ? t("The file {message}.", { message: detail.message }) : error?.message;
@@ -353,7 +353,7 @@ export function FileField({
           <img src={url} alt={current} />
         )}
         <FileButton
-          resetRef={again}
+          resetRef={repeatTest}
           accept={accept.join(",")}
           onChange={(file) => file && mutate(file)}
         >

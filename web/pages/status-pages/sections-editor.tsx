@@ -319,17 +319,17 @@ function FreeList({
     <ul ref={list}>
       {monitors.map((monitor, index) => {
         const { id, name } = monitor;
-        const own = nameOf.get(id) ?? t("Deleted monitor");
+        const ownName = nameOf.get(id) ?? t("Deleted monitor");
         return (
           <li key={id} className="relative flex gap-6 items-center" {...itemOf(index)}>
-            {gripOf(index, name ?? own)}
+            {gripOf(index, name ?? ownName)}
             <PublicMonitor
-              own={own}
+              own={ownName}
               monitor={monitor}
               onChange={(next) => onChange(monitors.with(index, next))}
             />
             <ActionIcon
-              aria-label={t("Remove {name} from the page", { name: name ?? own })}
+              aria-label={t("Remove {name} from the page", { name: name ?? ownName })}
               size={26}
               onClick={() => onChange(monitors.toSpliced(index, 1))}
             >

@@ -102,13 +102,13 @@ function PageState({ page }: { page: StatusPage }) {
   if (overview === undefined) return <span />;
   const groups = page.sections.map(({ groupId }) => groupId);
   const ids = page.sections.flatMap(({ monitors }) => monitors.map(({ id }) => id));
-  const shown = listKnownMonitors(overview).filter(
+  const shownMonitors = listKnownMonitors(overview).filter(
     ({ id, groupId }) => ids.includes(id) || (groupId !== null && groups.includes(groupId)),
   );
   const worst = (["down", "degraded", "maintenance"] as const).find((state) =>
-    shown.some(({ status }) => status === state),
+    shownMonitors.some(({ status }) => status === state),
   );
-  const count = shown.filter(({ status }) => status === worst).length;
+  const count = shownMonitors.filter(({ status }) => status === worst).length;
   return (
     <span className="page-now">
       <StateIcon state={worst ?? "up"} size={14} />

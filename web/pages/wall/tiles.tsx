@@ -132,8 +132,8 @@ function NotifiedChannels({
   if (attention === undefined) return null;
   const { words, names: all, detail, isBad } = describeNotified(attention, isMuted);
   const names = all.length === 0 ? [] : [all.join(", ")];
-  const why = isBad && detail !== null ? `: ${detail}` : "";
-  const text = `${[...names, words].join(" ")}${why}`;
+  const detailText = isBad && detail !== null ? `: ${detail}` : "";
+  const text = `${[...names, words].join(" ")}${detailText}`;
   return (
     <p className="wall-told">
       <Icon name="bell" size={20} />

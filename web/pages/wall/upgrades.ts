@@ -11,11 +11,11 @@ const compareMs = 5 * 60_000;
 export function followUpgrades(): () => void {
   const look = setInterval(() => void unwrapData(dashboard.session.get()).catch(() => {}), pollMs);
   const compare = setInterval(reloadIfOld, compareMs);
-  const heard = connection.onRestored(reloadIfOld);
+  const unsubscribe = connection.onRestored(reloadIfOld);
   return () => {
     clearInterval(look);
     clearInterval(compare);
-    heard();
+    unsubscribe();
   };
 }
 
@@ -28,6 +28,8 @@ function reloadIfOld() {
 async function isOld(): Promise<boolean> {
   const response = await fetch("/wall", { cache: "no-store" });
   const [script] = /\/assets\/main-[\w-]+\.js/.exec(await response.text()) ?? [];
-  const own = document.querySelector<HTMLScriptElement>("script[type=module]")?.src;
-  return response.ok && script !== undefined && own !== undefined && !own.endsWith(script);
+  const ownScript = document.querySelector<HTMLScriptElement>("script[type=module]")?.src;
+  return (
+    response.ok && script !== undefined && ownScript !== undefined && !ownScript.endsWith(script)
+  );
 }

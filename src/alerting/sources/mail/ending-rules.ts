@@ -27,7 +27,7 @@ const otherUpBefore =
   /(?:(?:\p{L}ing|fill(?:s|ed)|pile[sd]?|set|start(?:s|ed)?|look(?:s|ed)?|clean(?:s|ed)?|hung|hangs?|shut|lock(?:s|ed)?|sign(?:s|ed)?|used?|backed)\s{1,3}|[\p{L}\p{N}]-)$/iu;
 const otherUpAfter = /^(?:\s{1,3}to(?![\p{L}\p{N}])|-[\p{L}\p{N}])/iu;
 /** Such as “0 failed” or “without any failures”. */
-const none = /(?<![\p{L}\p{N}])(?:0|no|zero|without(?: any)?)\s{1,3}$/iu;
+const negationBefore = /(?<![\p{L}\p{N}])(?:0|no|zero|without(?: any)?)\s{1,3}$/iu;
 
 /** Characters before a word that decide about it. Without this limit, the search would be quadratic. */
 const contextLength = 80;
@@ -60,6 +60,6 @@ export function isUsualEnd(subject: string): boolean {
     if (isUp === undefined ? !rateAfter.test(after) : !isOtherUp(before, after)) isWeak = true;
   }
   if (!isWeak || leadingFailure.test(text)) return false;
-  for (const { before } of findWords(failure, text)) if (!none.test(before)) return false;
+  for (const { before } of findWords(failure, text)) if (!negationBefore.test(before)) return false;
   return true;
 }

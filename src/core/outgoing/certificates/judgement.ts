@@ -140,13 +140,13 @@ function issuerOf({ issuer }: X509Certificate): string | null {
  * §6).
  */
 function findNameIssue(certificate: X509Certificate, name: string): string | null {
-  const wanted = toAsciiName(name);
+  const asciiName = toAsciiName(name);
   const options = { subject: "never", partialWildcards: false } as const;
   const isFor = (subject: "never" | "always") =>
-    isIP(wanted) === 0
-      ? certificate.checkHost(wanted, { ...options, subject }) !== undefined ||
-        certificate.checkHost(replaceUnderscores(wanted), options)?.startsWith("*.") === true
-      : certificate.checkIP(wanted.replace(/%.*/, "")) !== undefined;
+    isIP(asciiName) === 0
+      ? certificate.checkHost(asciiName, { ...options, subject }) !== undefined ||
+        certificate.checkHost(replaceUnderscores(asciiName), options)?.startsWith("*.") === true
+      : certificate.checkIP(asciiName.replace(/%.*/, "")) !== undefined;
   if (isFor("never")) return null;
   return isFor("always")
     ? "The certificate has this name only as its common name, which no longer counts: it must be a subject alternative name."

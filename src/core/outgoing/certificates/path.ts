@@ -44,11 +44,11 @@ function getDefaultAnchors(): Anchors {
 
 function listAnchors(authorities: string | null): Anchors[] {
   if (authorities === null) return [getDefaultAnchors()];
-  const own =
+  const ownAnchors =
     parsedAnchors.get(authorities) ??
     groupBySubject(splitCertificates(authorities).flatMap((pem) => tryParseCertificate(pem) ?? []));
-  setRecent(parsedAnchors, authorities, own, maxParsed);
-  return [own, getDefaultAnchors()];
+  setRecent(parsedAnchors, authorities, ownAnchors, maxParsed);
+  return [ownAnchors, getDefaultAnchors()];
 }
 
 /**

@@ -272,12 +272,12 @@ function filterDetails(found: FoundDetails, type: string, settings: object): Det
       .filter(([path]) => !isPlainHeader(path.replace(/^headers\./, "")))
       .map(([, secret]) => secret);
   });
-  const shown: Record<string, string | number> = {};
+  const boundedValues: Record<string, string | number> = {};
   for (const [name, value] of Object.entries(found)) {
-    if (typeof value === "number") shown[name] = value;
-    else if (value && !repeatsSecret(value)) shown[name] = excerptText(value, maxDetail);
+    if (typeof value === "number") boundedValues[name] = value;
+    else if (value && !repeatsSecret(value)) boundedValues[name] = excerptText(value, maxDetail);
   }
-  return Object.keys(shown).length === 0 ? null : shown;
+  return Object.keys(boundedValues).length === 0 ? null : boundedValues;
 }
 
 /** Inverts the outcome for a monitor that is up when its check fails. */

@@ -197,9 +197,9 @@ function openWatched({ vault, log, leases }: Reading, rows: readonly Row[]): Wat
     const organizationId = intern(row.organizationId, () => row.organizationId);
     let settings: Watched["settings"] = null;
     try {
-      const own =
+      const dependencies =
         row.dependsOn === null ? {} : { dependsOn: JSON.parse(row.dependsOn) as string[] };
-      const read = () => ({ ...openSettings(vault, row), ...own });
+      const read = () => ({ ...openSettings(vault, row), ...dependencies });
       settings =
         row.secrets === "{}"
           ? intern(`${row.type} ${row.settings} ${row.dependsOn ?? ""}`, read)
@@ -415,19 +415,19 @@ export class WatchedMonitors {
       await this.listeners.followed?.();
       found = await readWatchedAmong(this.reading, organizationId, ids);
     } while (changes !== this.leaseChanges);
-    const wanted = new Set(found.map(({ id }) => id));
-    for (const id of ids) if (!wanted.has(id)) this.dropMonitor(id);
+    const foundIds = new Set(found.map(({ id }) => id));
+    for (const id of ids) if (!foundIds.has(id)) this.dropMonitor(id);
     const firstCheck = found.length > begunAtOnce ? "soon" : "now";
     for (const monitor of found) this.watchMonitor(monitor, firstCheck, changed.has(monitor.id));
   }
 
   /** Returns the monitors that a change of their group or organization paused, resumed or deleted. */
   private async findMovedMonitors(organizationId: string): Promise<string[]> {
-    const wanted = await findWatchedEpochs(this.reading, organizationId);
+    const expectedEpochs = await findWatchedEpochs(this.reading, organizationId);
     const removedMonitors = [...this.monitors.values()].filter(
-      (monitor) => monitor.organizationId === organizationId && !wanted.has(monitor.id),
+      (monitor) => monitor.organizationId === organizationId && !expectedEpochs.has(monitor.id),
     );
-    const turned = [...wanted].filter(([id, epoch]) => this.findById(id)?.epoch !== epoch);
+    const turned = [...expectedEpochs].filter(([id, epoch]) => this.findById(id)?.epoch !== epoch);
     return [...turned, ...removedMonitors.map(({ id }) => [id] as const)].map(([id]) => id);
   }
 }

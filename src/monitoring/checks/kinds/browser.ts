@@ -214,8 +214,8 @@ class PageVisit {
 
 /** Takes a JPEG screenshot of the page. Null if it fails, takes too long, or stays too large. */
 async function takeScreenshot(page: Page, leftMs: number): Promise<Uint8Array | null> {
-  const over = Promise.withResolvers<null>();
-  const timer = setTimeout(() => over.resolve(null), leftMs);
+  const ended = Promise.withResolvers<null>();
+  const timer = setTimeout(() => ended.resolve(null), leftMs);
   async function captureWithinLimit(): Promise<Uint8Array | null> {
     for (const quality of qualities) {
       const { data } = await page.sendCommand<{ data: string }>("Page.captureScreenshot", {
@@ -229,7 +229,7 @@ async function takeScreenshot(page: Page, leftMs: number): Promise<Uint8Array | 
     return null;
   }
   try {
-    return await Promise.race([captureWithinLimit().catch(() => null), over.promise]);
+    return await Promise.race([captureWithinLimit().catch(() => null), ended.promise]);
   } finally {
     clearTimeout(timer);
   }

@@ -54,9 +54,10 @@ const createEmptyResult = (reason: string) =>
   }) as const;
 
 function listNames(names: readonly string[]): string {
-  const shown = names.slice(0, maxNames);
-  const more = names.length - shown.length;
-  const last = more > 0 ? `${more} more` : shown.length > 1 ? shown.pop() : undefined;
-  const text = last === undefined ? shown.join(", ") : `${shown.join(", ")} and ${last}`;
+  const listedNames = names.slice(0, maxNames);
+  const more = names.length - listedNames.length;
+  const last = more > 0 ? `${more} more` : listedNames.length > 1 ? listedNames.pop() : undefined;
+  const text =
+    last === undefined ? listedNames.join(", ") : `${listedNames.join(", ")} and ${last}`;
   return `${text} ${names.length === 1 ? "is" : "are"}`;
 }

@@ -85,11 +85,15 @@ async function queryOwnResolver(settings: Settings, context: CheckContext): Prom
   const name = isReverse ? buildReverseName(host) : toAsciiName(host);
   context.step = "resolving the name";
   // A copy, because a timeout of this machine's resolver must stay a failure of resolving.
-  const own = resolver === null ? { ...context } : context;
+  const resolverContext = resolver === null ? { ...context } : context;
   const query = (isUnchecked: boolean) =>
-    queryResolver(resolver, name, recordType, isUnchecked, own).catch(async (error: unknown) => {
-      throw resolver === null && !(await canReachNameServers()) ? silentNameServersError() : error;
-    });
+    queryResolver(resolver, name, recordType, isUnchecked, resolverContext).catch(
+      async (error: unknown) => {
+        throw resolver === null && !(await canReachNameServers())
+          ? silentNameServersError()
+          : error;
+      },
+    );
   const { rcode, records, isAuthentic } = await query(false);
   if (rcode === servfail && (await query(true)).rcode !== servfail)
     throw new TargetFailure(

@@ -42,10 +42,10 @@ export const checkDomain: CheckKind<"domain"> = async ({ domain, minDays, server
     ({ status: "down", message, latencyMs: null, details }) as const;
   const bad = states.find((state) => state in badStates);
   if (bad !== undefined) return buildDown(`The domain ${badStates[bad]}.`);
-  const on = formatUtcMinute(expiresAt);
+  const expiryText = formatUtcMinute(expiresAt);
   const days = countDaysUntil(expiresAt, context.now()) ?? 0;
-  if (days < 0) return buildDown(`The domain expired on ${on}.`);
-  const sentence = `The domain expires in ${days === 1 ? "1 day" : `${days} days`}, on ${on}`;
+  if (days < 0) return buildDown(`The domain expired on ${expiryText}.`);
+  const sentence = `The domain expires in ${days === 1 ? "1 day" : `${days} days`}, on ${expiryText}`;
   if (days < minDays) return buildDown(`${sentence}.`);
   const latency = latencyMs === null ? "" : `; the registry responded in ${latencyMs} ms`;
   return { status: "up", message: `${sentence}${latency}.`, latencyMs, details };

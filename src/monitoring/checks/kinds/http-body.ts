@@ -75,16 +75,16 @@ export async function readBody(
   context: Context,
   { allowance, patienceMs }: { allowance: ByteAllowance; patienceMs: number },
 ): Promise<ReadBody> {
-  const wanted = conditions.filter(({ source }) => source === "body" || source === "json");
-  const texts = wanted.filter(isSearched).map(({ value }) => String(value));
-  const isWhole = isSaved || wanted.length > texts.length;
-  const isShown = wanted.some(({ number }) => number !== null);
+  const bodyConditions = conditions.filter(({ source }) => source === "body" || source === "json");
+  const texts = bodyConditions.filter(isSearched).map(({ value }) => String(value));
+  const isWhole = isSaved || bodyConditions.length > texts.length;
+  const isShown = bodyConditions.some(({ number }) => number !== null);
   const contentType = response.headers.get("content-type") ?? "";
   const search =
     texts.length === 0 ? null : new TextSearch(texts, contentType, isShown ? startNeeded : 0);
   const whole = isWhole ? createGrowingBuffer(maxBytes, context.memory) : null;
   // Without conditions on the body, it is not decompressed.
-  const read = wanted.length === 0 && !isWhole ? readEncoded : readDecoded;
+  const read = bodyConditions.length === 0 && !isWhole ? readEncoded : readDecoded;
   const hasEnd = response.length !== null && !(response.length > maxBytes);
   const watch = hasEnd
     ? null
@@ -95,7 +95,7 @@ export async function readBody(
           search?.flush();
           return !isWhole && texts.every((text) => search?.found.has(text));
         },
-        isFailedOnceDecided: wanted.some(({ op }) => op === "notContains"),
+        isFailedOnceDecided: bodyConditions.some(({ op }) => op === "notContains"),
       });
   const body = read(response, maxBytes, context, (chunk) => {
     allowance.left -= chunk.length;
@@ -108,7 +108,7 @@ export async function readBody(
   watch?.checkDecided();
   const ending = await body.ending.finally(() => watch?.stopSearching());
   search?.finish();
-  return judgeBody(wanted, { ending, search, whole, contentType }, secrets, context);
+  return judgeBody(bodyConditions, { ending, search, whole, contentType }, secrets, context);
 }
 
 type EndOptions = {

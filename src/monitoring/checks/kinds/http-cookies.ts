@@ -67,8 +67,11 @@ export class CookieJar {
     const jar = this.buildHeader(request.url);
     if (jar === null) return request;
     const headers = { ...request.headers };
-    const own = Object.keys(headers).find((name) => name.toLowerCase() === "cookie");
-    headers[own ?? "Cookie"] = mergeCookies(own === undefined ? undefined : headers[own], jar);
+    const ownHeader = Object.keys(headers).find((name) => name.toLowerCase() === "cookie");
+    headers[ownHeader ?? "Cookie"] = mergeCookies(
+      ownHeader === undefined ? undefined : headers[ownHeader],
+      jar,
+    );
     return { ...request, headers };
   }
 
@@ -84,11 +87,13 @@ export class CookieJar {
     const value = trimBlanks(pair.slice(equals + 1));
     const attributes = parseAttributes(rest);
     const host = hostOf(url);
-    const wanted = toAsciiName(decodeField(attributes.get("domain") ?? "").replace(/^\./, ""));
-    const domain = wanted === "" ? host : wanted;
+    const cookieDomain = toAsciiName(
+      decodeField(attributes.get("domain") ?? "").replace(/^\./, ""),
+    );
+    const domain = cookieDomain === "" ? host : cookieDomain;
     // A name without a dot is a top-level domain, such as `com`, or a host in the local network.
     const isRegistry = !domain.includes(".");
-    const isHostOnly = wanted === "" || (domain === host && isRegistry);
+    const isHostOnly = cookieDomain === "" || (domain === host && isRegistry);
     const path = attributes.get("path")?.startsWith("/")
       ? (attributes.get("path") ?? "/")
       : computeDefaultPath(url);

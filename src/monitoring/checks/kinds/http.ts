@@ -273,8 +273,8 @@ function computePatience(conditions: readonly Condition[], { context, startedAt 
   const latencies = conditions
     .filter(({ source }) => source === "latency")
     .map(({ value }) => Number(value) + 1);
-  const wanted = Math.max(defaultPatienceMs, ...latencies, (context.degradedAfterMs ?? 0) + 1);
-  return Math.min(wanted, (context.timeoutMs - measureElapsedMs(startedAt)) * 0.8);
+  const patienceMs = Math.max(defaultPatienceMs, ...latencies, (context.degradedAfterMs ?? 0) + 1);
+  return Math.min(patienceMs, (context.timeoutMs - measureElapsedMs(startedAt)) * 0.8);
 }
 
 function pickEarliest(one: string | undefined, other: string | undefined): string | undefined {

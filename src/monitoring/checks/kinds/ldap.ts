@@ -71,7 +71,7 @@ async function readIdentity(wire: Wire): Promise<DetailsOf<"ldap">> {
 async function findEntry(session: Session, baseDn: string) {
   const baseObject = encode(tags.enumerated, Buffer.from([0]));
   const neverFollowAliases = encode(tags.enumerated, Buffer.from([0]));
-  const one = encode(tags.integer, Buffer.from([1]));
+  const messageId = encode(tags.integer, Buffer.from([1]));
   const noLimit = encode(tags.integer, Buffer.from([0]));
   const typesOnly = encode(tags.boolean, Buffer.from([0xff]));
   const filter = encode(tags.present, Buffer.from("objectClass"));
@@ -82,7 +82,7 @@ async function findEntry(session: Session, baseDn: string) {
       encodeText(baseDn),
       baseObject,
       neverFollowAliases,
-      one,
+      messageId,
       noLimit,
       typesOnly,
       filter,

@@ -37,14 +37,14 @@ export const checkSmtp = checkMail({
     const mechanism = ["PLAIN", "LOGIN"].find((name) => mechanisms.includes(name));
     if (mechanism === undefined)
       throw new TargetFailure("The server offers no sign-in by password over this connection.");
-    const both = encodeBase64(`\0${username}\0${password}`);
-    const plain = `AUTH PLAIN ${both}`;
+    const plainCredentials = encodeBase64(`\0${username}\0${password}`);
+    const plain = `AUTH PLAIN ${plainCredentials}`;
     const [first = "", ...others] =
       mechanism === "LOGIN"
         ? ["AUTH LOGIN", encodeBase64(username), encodeBase64(password)]
         : plain.length <= maxCommand
           ? [plain]
-          : ["AUTH PLAIN", both];
+          : ["AUTH PLAIN", plainCredentials];
     let response = await sendCommand(wire, first);
     for (const line of others) if (response.code === 334) response = await sendCommand(wire, line);
     if (response.code !== 235)
@@ -52,7 +52,7 @@ export const checkSmtp = checkMail({
         refusals[response.code] ?? `The server responded to AUTH with ${response.code}.`,
         response.text,
         password,
-        both,
+        plainCredentials,
         encodeBase64(password),
       );
   },

@@ -132,8 +132,8 @@ function buildInit(): Buffer {
 
 /** Exchanges keys and returns the server's banner and verified host key. https://www.rfc-editor.org/rfc/rfc4253#section-8 */
 async function exchangeKeys(wire: Wire) {
-  const own = `SSH-2.0-Signalbox_${version.replaceAll(/[^\w.]/g, "_")}`;
-  wire.write(`${own}\r\n`);
+  const ownIdentification = `SSH-2.0-Signalbox_${version.replaceAll(/[^\w.]/g, "_")}`;
+  wire.write(`${ownIdentification}\r\n`);
   const ownInit = buildInit();
   wire.write(wrapPacket(ownInit));
   const banner = await readIdentification(wire);
@@ -163,12 +163,15 @@ async function exchangeKeys(wire: Wire) {
   async function isProven(): Promise<boolean> {
     const [ofKey, ofProof] = [createReader(key), createReader(proof)];
     const [keyType, proofType] = [ofKey.string(), ofProof.string()].map(String);
-    const wanted = proves?.name ?? "";
-    if (proofType !== wanted || keyType !== wanted.replace(/^rsa-sha2-\d+$/, "ssh-rsa"))
+    const algorithmName = proves?.name ?? "";
+    if (
+      proofType !== algorithmName ||
+      keyType !== algorithmName.replace(/^rsa-sha2-\d+$/, "ssh-rsa")
+    )
       return false;
     try {
       const exchanged = createHash(hash)
-        .update(Buffer.concat([own, banner, ownInit, init, key].map(encodeString)))
+        .update(Buffer.concat([ownIdentification, banner, ownInit, init, key].map(encodeString)))
         .update(agreement.parameters)
         .update(agreement.ours)
         .update(encodeString(theirs))

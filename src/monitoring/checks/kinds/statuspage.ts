@@ -126,9 +126,9 @@ function judgePage(page: FollowedPage, { components: chosen, maintenanceAs }: Se
 /** Finds components by id or name. A page that lists only trouble omits components in normal operation. */
 function findChosen({ components, isPartial = false }: FollowedPage, chosen: readonly string[]) {
   return chosen.flatMap((text) => {
-    const wanted = text.trim().toLowerCase();
+    const searchedName = text.trim().toLowerCase();
     const found = components.filter(
-      ({ id, name }) => id === text || name.trim().toLowerCase() === wanted,
+      ({ id, name }) => id === text || name.trim().toLowerCase() === searchedName,
     );
     if (found.length === 0 && !isPartial) {
       const sentence = "The status page has no component of a chosen name.";
@@ -139,7 +139,7 @@ function findChosen({ components, isPartial = false }: FollowedPage, chosen: rea
 }
 
 function listNames(names: readonly string[]): string {
-  const shown = names.slice(0, maxNames).map((name) => toRemoteLine(name, maxName));
-  const more = names.length - shown.length;
-  return more > 0 ? `${shown.join(", ")} and ${more} more` : shown.join(", ");
+  const listedNames = names.slice(0, maxNames).map((name) => toRemoteLine(name, maxName));
+  const more = names.length - listedNames.length;
+  return more > 0 ? `${listedNames.join(", ")} and ${more} more` : listedNames.join(", ");
 }

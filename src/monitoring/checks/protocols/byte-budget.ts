@@ -44,23 +44,23 @@ export function createByteBudget(
   return {
     /** Creates the memory of one check of the organization. */
     of(organizationId: string): CheckMemory {
-      let own = 0;
+      let ownBytes = 0;
       let isOver = false;
       return {
         reserve(bytes) {
           if (isOver) throw new LocalFailure("the check is over");
           if (bytes === 0) return;
           take(organizationId, bytes);
-          own += bytes;
+          ownBytes += bytes;
         },
         release(bytes) {
           if (isOver) return;
-          own -= bytes;
+          ownBytes -= bytes;
           giveBack(organizationId, bytes);
         },
         end() {
           isOver = true;
-          giveBack(organizationId, own);
+          giveBack(organizationId, ownBytes);
         },
       };
     },

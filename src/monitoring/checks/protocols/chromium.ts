@@ -105,10 +105,10 @@ async function runPage<T>(
   ending.promise.catch(() => {});
   // The name of the proxy is resolved by nothing, so neither is any other.
   const proxy = proxyPort === null ? "http://offline.invalid" : `socks5://127.0.0.1:${proxyPort}`;
-  const own = [`--proxy-server=${proxy}`, `--user-data-dir=${folder}`];
+  const ownFlags = [`--proxy-server=${proxy}`, `--user-data-dir=${folder}`];
   // As root, Chromium does not start with its sandbox.
-  if (process.getuid?.() === 0) own.push("--no-sandbox");
-  const browser = spawnBrowser([program, ...flags, ...own, "about:blank"], folder);
+  if (process.getuid?.() === 0) ownFlags.push("--no-sandbox");
+  const browser = spawnBrowser([program, ...flags, ...ownFlags, "about:blank"], folder);
   if (browser === null) throw notStartedError();
   const stopBrowser = () => {
     killGroup(browser.pid);

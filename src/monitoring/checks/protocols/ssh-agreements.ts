@@ -59,12 +59,12 @@ function createX25519(): Agreement {
 
 /** Key exchange with a NIST curve: https://www.rfc-editor.org/rfc/rfc5656#section-4 */
 function createNistCurve(curve: string): Agreement {
-  const own = createECDH(curve);
-  own.generateKeys();
+  const ownKey = createECDH(curve);
+  ownKey.generateKeys();
   return {
     parameters: noParameters,
-    ours: encodeString(own.getPublicKey()),
-    secretWith: (theirs) => toUnsigned(own.computeSecret(theirs)),
+    ours: encodeString(ownKey.getPublicKey()),
+    secretWith: (theirs) => toUnsigned(ownKey.computeSecret(theirs)),
   };
 }
 
@@ -129,14 +129,14 @@ async function createDiffieHellman(
   generator: bigint,
   parameters: Buffer,
 ): Promise<Agreement> {
-  const own = toUnsigned(randomBytes(32));
+  const ownExponent = toUnsigned(randomBytes(32));
   return {
     parameters,
-    ours: encodeMpint(await raise(generator, own, prime)),
+    ours: encodeMpint(await raise(generator, ownExponent, prime)),
     async secretWith(theirs) {
       const other = toUnsigned(theirs);
       if (other <= 1n || other >= prime - 1n) throw new Error("The value is outside of the group.");
-      return await raise(other, own, prime);
+      return await raise(other, ownExponent, prime);
     },
   };
 }

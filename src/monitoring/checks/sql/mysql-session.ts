@@ -37,20 +37,20 @@ export async function openMysqlSession(
 ): Promise<SqlSession> {
   const packets = new Packets(wire);
   const greeting = parseGreeting(await packets.readGreeting());
-  const wanted = negotiateCapabilities(greeting, tls !== null);
+  const capabilities = negotiateCapabilities(greeting, tls !== null);
   const opening = Buffer.concat([
-    encodeUintLE(wanted.base, 4),
+    encodeUintLE(capabilities.base, 4),
     encodeUintLE(2 ** 24 - 1, 4),
     Buffer.from([utf8mb4]),
     Buffer.alloc(19),
-    encodeUintLE(wanted.extended, 4),
+    encodeUintLE(capabilities.extended, 4),
   ]);
   if (tls !== null) {
     packets.send(opening);
     await wire.secure(tls);
   }
   await signIn(packets, opening, greeting, login, tls !== null);
-  const hasMetadata = wanted.extended !== 0;
+  const hasMetadata = capabilities.extended !== 0;
   const session: SqlSession = {
     query: (sql, wantsRows) => runQuery(packets, sql, wantsRows, hasMetadata),
   };

@@ -34,8 +34,8 @@ export default function IncidentsPage() {
   const search = useRef<HTMLInputElement>(null);
   const parts = shownPartsOf(filters);
   const open = useIncidents(filters, true, parts.open);
-  const over = useIncidents(filters, false, parts.over);
-  const error = open.error ?? over.error;
+  const pastIncidents = useIncidents(filters, false, parts.over);
+  const error = open.error ?? pastIncidents.error;
   const setFilters = (next: IncidentFilters) =>
     void navigate({ to: "/incidents", search: next, replace: true, resetScroll: false });
   useRowKeys();
@@ -45,9 +45,10 @@ export default function IncidentsPage() {
   });
   // Rows contain names of monitors, and would grow when the names arrive later.
   const isNamesLoading = isComing([useOverview()]);
-  const isLoaded = (!parts.open || open.data) && (!parts.over || over.data) && !isNamesLoading;
+  const isLoaded =
+    (!parts.open || open.data) && (!parts.over || pastIncidents.data) && !isNamesLoading;
   const openCount = (parts.open ? open.data?.meta.total : 0) ?? 0;
-  const overCount = (parts.over ? over.data?.meta.total : 0) ?? 0;
+  const overCount = (parts.over ? pastIncidents.data?.meta.total : 0) ?? 0;
   const isEmpty = isLoaded && openCount + overCount === 0;
   const isFirst = isEmpty && !isNarrowed(filters);
   return (
@@ -58,7 +59,7 @@ export default function IncidentsPage() {
       {isLoaded && !isFirst && (
         <IncidentFilterBar
           {...{ filters, search }}
-          isStale={open.isPlaceholderData || over.isPlaceholderData}
+          isStale={open.isPlaceholderData || pastIncidents.isPlaceholderData}
           onChange={setFilters}
         />
       )}
@@ -66,10 +67,10 @@ export default function IncidentsPage() {
       {isLoaded && parts.open && open.data && (
         <List title={t("Open")} page={open.data} total={openCount} />
       )}
-      {isLoaded && parts.over && over.data && (
+      {isLoaded && parts.over && pastIncidents.data && (
         <List
           title={t("Resolved")}
-          page={over.data}
+          page={pastIncidents.data}
           total={overCount}
           onPage={(page) => setFilters({ ...filters, page })}
         />

@@ -126,10 +126,10 @@ export function chooseScale(lines: readonly Figures[]): Scale {
   const sorted = all.toSorted((one, other) => one - other);
   const highest = sorted.at(-1) ?? 0;
   const usual = sorted[Math.ceil(sorted.length * usualShare) - 1] ?? 0;
-  const wanted = highest > usual * 2 ? usual * 1.25 : highest * 1.05;
+  const wantedTop = highest > usual * 2 ? usual * 1.25 : highest * 1.05;
   const step =
-    niceSteps.toSorted((one, other) => one - other).find((one) => one * 4 >= wanted) ?? 50_000;
-  const top = Math.max(1, Math.ceil(wanted / step)) * step;
+    niceSteps.toSorted((one, other) => one - other).find((one) => one * 4 >= wantedTop) ?? 50_000;
+  const top = Math.max(1, Math.ceil(wantedTop / step)) * step;
   if (highest <= top) return { top, step, peak: null };
   for (const figures of lines) {
     const index = figures.indexOf(highest);

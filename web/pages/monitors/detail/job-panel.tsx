@@ -130,11 +130,11 @@ const isEnded = (start: JobReport, reports: readonly JobReport[]) =>
   );
 
 function RunsPanel({ job: { reports } }: { job: Job }) {
-  const shown = reports.filter((report) => !isEnded(report, reports));
+  const shownReports = reports.filter((report) => !isEnded(report, reports));
   return (
     <Panel title={t("Runs")}>
       <ul className="lines">
-        {shown.map((report) => (
+        {shownReports.map((report) => (
           <Run key={report.at} report={report} reports={reports} />
         ))}
       </ul>

@@ -61,8 +61,8 @@ export function Activity({ id, span }: { id: string; span: PageSpan }) {
   const { data: states = [] } = useStates(id, span);
   // The last one can be the state at the start of the span.
   const changes = states.filter(({ since }) => Date.parse(since) >= span.from);
-  const shown = all ? changes : changes.slice(0, maxFoldedRows);
-  const days = Map.groupBy(shown, ({ since }) => describeDay(zone, Date.parse(since), now));
+  const shownChanges = all ? changes : changes.slice(0, maxFoldedRows);
+  const days = Map.groupBy(shownChanges, ({ since }) => describeDay(zone, Date.parse(since), now));
   const atStart = states.at(-1);
   return (
     <Panel
@@ -185,13 +185,13 @@ type PreviewedPolicy = NonNullable<AlertPreview["policy"]>;
 /** Whom the escalation policy would notify of an outage that starts now: its first run, and its end. */
 function PolicySteps({ from, policy }: { from: string; policy: PreviewedPolicy }) {
   const { name, reason, steps } = policy;
-  const shown = steps.filter(({ step, round }) => step === null || round === 0);
+  const firstRound = steps.filter(({ step, round }) => step === null || round === 0);
   return (
     <section aria-label={t("Escalation policy")}>
       <h3 className="lines-day">{t("Then by the policy {name}", { name })}</h3>
       {reason !== null && <p className="quiet">{reason}</p>}
       <ul className="lines">
-        {shown.map(({ step, round, at, message }) => (
+        {firstRound.map(({ step, round, at, message }) => (
           <li key={step}>
             <span className="line-words">
               <b>{describeDelay(Date.parse(at) - Date.parse(from))}</b>{" "}

@@ -21,16 +21,16 @@ export default function NumberChart({ points, rule, from, to }: Props) {
   useEffect(() => {
     const element = box.current;
     if (element === null) return;
-    const shown = breakAtGaps(points);
+    const shownPoints = breakAtGaps(points);
     const options = buildOptions(element, { points, rule, from, to, zone });
     options.hooks = {
       ...options.hooks,
-      setCursor: [({ cursor: { idx } }) => setRead(shown[idx ?? -1]?.point ?? null)],
+      setCursor: [({ cursor: { idx } }) => setRead(shownPoints[idx ?? -1]?.point ?? null)],
     };
     const columns = (["max", "min", "average"] as const).map((name) =>
-      shown.map(({ point }) => point?.[name] ?? null),
+      shownPoints.map(({ point }) => point?.[name] ?? null),
     );
-    const plot = new uPlot(options, [shown.map(({ time }) => time), ...columns], element);
+    const plot = new uPlot(options, [shownPoints.map(({ time }) => time), ...columns], element);
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
     observer.observe(element);
     return () => {

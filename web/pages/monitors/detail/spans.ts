@@ -39,8 +39,8 @@ export type PageSpan = { name: SpanName; from: number; to: number | null };
 
 /** The span of the address: its period, or else its named span, or the longest one on offer. */
 export function choosePageSpan(uptime: Uptime, { span = "24h", from, to }: SpanSearch): PageSpan {
-  const shown = listShownSpans(uptime);
-  const name = shown.includes(span) ? span : (shown.at(-1) ?? "24h");
+  const shownSpans = listShownSpans(uptime);
+  const name = shownSpans.includes(span) ? span : (shownSpans.at(-1) ?? "24h");
   if (from !== undefined && to !== undefined) return { name, from, to };
   return { name, from: Date.parse(uptime.spans[name].from), to: null };
 }

@@ -70,7 +70,7 @@ const unchanged: Values = {
 };
 
 /** The choice that sets a field to null. */
-const none = "none";
+const noneValue = "none";
 
 /** Returns the request field of a list: the whole list, or entries to add or remove. */
 function buildList(name: "tags" | "alertChannelIds", mode: ListMode, entries: string[]) {
@@ -109,7 +109,7 @@ function buildChange(values: Values, zone: string): BulkChange {
       autoIncidentSeverity: severities.find((one) => one === severity) ?? null,
     }),
     ...buildJob(values),
-    ...(groupId !== "" && { groupId: groupId === none ? null : groupId }),
+    ...(groupId !== "" && { groupId: groupId === noneValue ? null : groupId }),
     ...buildList("tags", values.tagMode, values.tags),
     ...buildList("alertChannelIds", values.channelMode, values.alertChannelIds),
   };
@@ -403,7 +403,7 @@ function PauseEnd({ form, errorOf, placeholder }: FieldsProps & { placeholder?: 
 }
 
 const severityOptions = {
-  [none]: t("None"),
+  [noneValue]: t("None"),
   ...severityLabels,
 };
 
@@ -419,7 +419,10 @@ function GroupChoice(props: FieldsProps) {
       {...props}
       name="groupId"
       label={t("Group")}
-      options={{ [none]: t("No group"), ...(Object.fromEntries(groups) as Record<string, string>) }}
+      options={{
+        [noneValue]: t("No group"),
+        ...(Object.fromEntries(groups) as Record<string, string>),
+      }}
     />
   );
 }

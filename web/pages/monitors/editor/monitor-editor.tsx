@@ -189,7 +189,7 @@ function Fields(props: Props) {
   const { data: overview } = useQuery(overviewQuery);
   const monitors = overview === undefined ? [] : listKnownMonitors(overview);
   const editor: Editor = { form, type, fields, secrets: stored, monitors, id: edited?.id ?? null };
-  const own = listOwnSections(type);
+  const ownSections = listOwnSections(type);
   const isFolded = ({ folded }: Section) => folded === true;
   return (
     <FormFrame
@@ -219,7 +219,7 @@ function Fields(props: Props) {
       )}
       {isNew && <TypeField value={type} onChange={(next) => set("type", next)} />}
       <EditorField editor={editor} name="name" />
-      <Sections editor={editor} sections={own.filter((section) => !isFolded(section))} />
+      <Sections editor={editor} sections={ownSections.filter((section) => !isFolded(section))} />
       <div className="field-row">
         {scheduleFieldsOf(type).map((name) => (
           <EditorField key={name} editor={editor} name={name} />
@@ -227,7 +227,10 @@ function Fields(props: Props) {
       </div>
       {edited !== undefined && isChecked(type) && <ReplayLine monitor={edited} values={values} />}
       <GroupAndChannels form={form} />
-      <Sections editor={editor} sections={[...own.filter(isFolded), ...listCommonSections(type)]} />
+      <Sections
+        editor={editor}
+        sections={[...ownSections.filter(isFolded), ...listCommonSections(type)]}
+      />
       <TestCheckResult type={type} data={test.data} />
     </FormFrame>
   );
@@ -341,8 +344,8 @@ function summarizeSection(
     const labels = labelsOf(editor.type, name);
     const isKey = key.includes(name);
     const value = valueOf(editor, name);
-    const shown = name === "dependsOn" ? listNames(editor.monitors, value as string[]) : value;
-    return kind === undefined ? [] : [{ name, labels, value: shown, kind, isKey }];
+    const shownValue = name === "dependsOn" ? listNames(editor.monitors, value as string[]) : value;
+    return kind === undefined ? [] : [{ name, labels, value: shownValue, kind, isKey }];
   });
   return summarizeFields(changed) || none;
 }

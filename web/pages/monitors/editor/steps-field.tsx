@@ -41,13 +41,13 @@ export function StepsField({ kind, value, onChange, secrets }: Props) {
   const items = value.map((step, index) => [keys[index] ?? 0, step] as const);
   const { list, itemOf, gripOf } = useReorder(items, change);
   const labels = labelsOf("http", "steps");
-  const own = secrets.errorOf("steps");
+  const stepsError = secrets.errorOf("steps");
   const isPlaced = value.some((_, index) => secrets.errorOf(`steps[${index}]`));
   return (
     <Input.Wrapper
       label={labels?.label}
       description={labels?.hint}
-      error={isPlaced ? undefined : own}
+      error={isPlaced ? undefined : stepsError}
       labelElement="div"
     >
       <div className="steps">

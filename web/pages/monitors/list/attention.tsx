@@ -144,9 +144,9 @@ function useRows(monitors: readonly OverviewMonitor[]) {
     if (!byId.has(id) || (overAt !== null && now - overAt > farewellMs)) seen.current.delete(id);
   const present = [...seen.current.keys()].flatMap((id) => byId.get(id) ?? []);
   // Recovered monitors stay at their position.
-  const wanted = present.toSorted(compareTroubled).map(({ id }) => id);
+  const orderedIds = present.toSorted(compareTroubled).map(({ id }) => id);
   const recovering = present.some((monitor) => !isTroubled(monitor));
-  order.current = isHeld.current || recovering ? keepOrder(order.current, wanted) : wanted;
+  order.current = isHeld.current || recovering ? keepOrder(order.current, orderedIds) : orderedIds;
   const rows = order.current.flatMap((id): Row[] => {
     const monitor = byId.get(id);
     const one = seen.current.get(id);

@@ -79,8 +79,8 @@ function SelectAll({
   const all = useAction(async () => {
     selection.set((await listMatching(filters)).slice(0, maxSelected));
   });
-  const wanted = Math.min(total, maxSelected);
-  if (selected.size >= wanted) return null;
+  const wantedCount = Math.min(total, maxSelected);
+  if (selected.size >= wantedCount) return null;
   return (
     <button type="button" className="plain-button link" disabled={all.isPending} onClick={all.run}>
       {total > maxSelected

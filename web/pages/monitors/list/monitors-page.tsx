@@ -57,18 +57,18 @@ function useIsHeadLoading(mayWrite: boolean, overview: Overview | undefined): bo
 /** Monitors that match the filters. The server searches if the page has only a part of them. */
 function useFoundMonitors(data: Overview | undefined, filters: Filters) {
   const sent = JSON.stringify(toSentFilters(filters));
-  const wanted = useMemo(() => JSON.parse(sent) as Filters, [sent]);
+  const sentFilters = useMemo(() => JSON.parse(sent) as Filters, [sent]);
   const { at } = filters;
-  const past = useQuery(createPastOverviewQuery(at, wanted));
+  const past = useQuery(createPastOverviewQuery(at, sentFilters));
   const asksServer =
-    at === undefined && data !== undefined && isPartial(data) && isFiltered(wanted);
+    at === undefined && data !== undefined && isPartial(data) && isFiltered(sentFilters);
   const { data: found, isPlaceholderData } = useQuery({
-    ...createOverviewQuery(wanted),
+    ...createOverviewQuery(sentFilters),
     enabled: asksServer,
     placeholderData: keepPreviousData,
   });
   const readUntil = (groupId: string | null, until: number) =>
-    void readRows(asksServer ? wanted : undefined, groupId, until).catch(notifyError);
+    void readRows(asksServer ? sentFilters : undefined, groupId, until).catch(notifyError);
   if (at !== undefined)
     return {
       found: past.data,

@@ -181,10 +181,10 @@ async function enableBrowser(
   for (const method of renewed)
     if (method.organizationId !== organizationId)
       await changeBrowserMethod("POST", method, { path: "/code" });
-  const own = renewed.find((method) => method.organizationId === organizationId);
-  const method = await (own === undefined
+  const ownMethod = renewed.find((method) => method.organizationId === organizationId);
+  const method = await (ownMethod === undefined
     ? createMethod(fields)
-    : unwrapData(route({ id: own.id }).get()));
+    : unwrapData(route({ id: ownMethod.id }).get()));
   return { method, sent: await unwrapData(route({ id: method.id }).code.post()) };
 }
 

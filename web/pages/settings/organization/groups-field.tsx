@@ -60,13 +60,13 @@ export function useGroupFact(groupIds: readonly string[] | null): [label: string
   if (groupIds === null) return [];
   const names = groupIds.map((id) => groups.find((group) => group.id === id)?.name ?? t("deleted"));
   const [first, second, ...others] = names;
-  const shown = [first, second].filter((name) => name !== undefined).join(", ");
+  const firstNames = [first, second].filter((name) => name !== undefined).join(", ");
   return [
     [
       t("Groups"),
       others.length === 0
-        ? shown
-        : t("{names} and {count} more", { names: shown, count: others.length }),
+        ? firstNames
+        : t("{names} and {count} more", { names: firstNames, count: others.length }),
     ],
   ];
 }

@@ -232,7 +232,7 @@ function Part({
   toggle: (keys: readonly string[], isWanted: boolean) => void;
 }) {
   const keys = items.filter(({ decision }) => decision !== "not-taken").map(itemKeyOf);
-  const wanted = keys.filter((key) => !left.has(key)).length;
+  const chosenCount = keys.filter((key) => !left.has(key)).length;
   return (
     <details className="import-part" open={items.length <= 12}>
       <summary>
@@ -242,8 +242,8 @@ function Part({
         <Checkbox
           label={t("All")}
           aria-label={t("All of {title}", { title })}
-          checked={wanted === keys.length}
-          indeterminate={wanted > 0 && wanted < keys.length}
+          checked={chosenCount === keys.length}
+          indeterminate={chosenCount > 0 && chosenCount < keys.length}
           onChange={({ currentTarget }) => toggle(keys, currentTarget.checked)}
         />
       )}
