@@ -127,10 +127,10 @@ for (const [place, { noun, body }] of Object.entries(refused))
       const appliance = await testAppliance();
       const { api: client } = appliance.ours;
       const { type, slug: _slug, ...change } = body as { type?: string; slug?: string };
-      const own = type === "dns" ? { type, name: "DNS", host: "a.example" } : http;
+      const ownFields = type === "dns" ? { type, name: "DNS", host: "a.example" } : http;
       const id =
         noun === "monitors"
-          ? (await client("POST", "/api/v1/monitors", { body: own })).json.data.id
+          ? (await client("POST", "/api/v1/monitors", { body: ownFields })).json.data.id
           : await createSampleRecord(client, noun);
       const before = dumpTables(appliance);
       const created = await client("POST", `/api/v1/${noun}`, { body });

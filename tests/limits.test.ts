@@ -317,7 +317,7 @@ describe("default channels always fit a new monitor", () => {
     const { appliance, api, createChannel, makeDefault, createMonitor } = await createLimit(5);
     const defaults: string[] = [];
     for (let index = 0; index < 4; index++) defaults.push((await createChannel(true)).json.data.id);
-    const own: string = (await createChannel(false)).json.data.id;
+    const ownChannel: string = (await createChannel(false)).json.data.id;
     const { data: group } = (
       await api("POST", "/api/v1/monitor-groups", {
         body: { name: "Jobs", alertChannelIds: [defaults[3]] },
@@ -326,12 +326,15 @@ describe("default channels always fit a new monitor", () => {
     Object.assign(appliance.appliance.limits, { "alert-channels-of-a-monitor": 2 });
     const [oldest = "", second = "", , newest = ""] = defaults;
     expect(await createMonitor()).toEqual([201, [oldest, second]]);
-    expect(await createMonitor({ alertChannelIds: [own] })).toEqual([201, [own, oldest]]);
+    expect(await createMonitor({ alertChannelIds: [ownChannel] })).toEqual([
+      201,
+      [ownChannel, oldest],
+    ]);
     expect(await createMonitor({ groupId: group.id })).toEqual([201, [oldest, newest]]);
-    const both = { alertChannelIds: [own], groupId: group.id };
-    expect(await createMonitor(both)).toEqual([201, [own, newest]]);
+    const attachments = { alertChannelIds: [ownChannel], groupId: group.id };
+    expect(await createMonitor(attachments)).toEqual([201, [ownChannel, newest]]);
     expect(await createMonitor({ alertChannelIds: defaults })).toEqual(refused);
-    const { status, json } = await makeDefault(own);
+    const { status, json } = await makeDefault(ownChannel);
     expect([status, json.error.message]).toEqual(refused);
   });
 });

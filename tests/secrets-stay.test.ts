@@ -63,8 +63,9 @@ const cases = (Object.keys(nouns) as Case["noun"][]).flatMap((noun) =>
 
 /** A listener that records every byte, over TCP and UDP, and closes each connection. */
 async function startSink() {
-  const heard: string[] = [];
-  const hear = (bytes: Uint8Array) => void heard.push(Buffer.from(bytes).toString("latin1"));
+  const receivedSecrets: string[] = [];
+  const hear = (bytes: Uint8Array) =>
+    void receivedSecrets.push(Buffer.from(bytes).toString("latin1"));
   const port = getFreePort();
   const tcp = Bun.listen({
     hostname: "127.0.0.1",
@@ -84,7 +85,7 @@ async function startSink() {
     socket: { data: (_socket, bytes) => hear(bytes) },
   });
   return {
-    heard,
+    heard: receivedSecrets,
     host: "localhost",
     port,
     [Symbol.dispose]() {
@@ -149,10 +150,12 @@ function sourcesOf({ noun, type }: Case, record: Own): Own[] {
     .replaceAll(canary, "other-value");
   const { kinds, schema } = nouns[noun];
   const fields = Object.keys(kinds[type]?.secrets ?? {}).map((path) => path.split(".")[0] ?? "");
-  const none = Object.fromEntries(Object.entries(usual).filter(([name]) => !fields.includes(name)));
+  const withoutFields = Object.fromEntries(
+    Object.entries(usual).filter(([name]) => !fields.includes(name)),
+  );
   // A key pair has no other valid value.
   const { clientKey: _key, clientCertificate: _certificate, ...own } = JSON.parse(others) as Own;
-  return [own, none].filter((source) => schema.safeParse(source).success);
+  return [own, withoutFields].filter((source) => schema.safeParse(source).success);
 }
 
 const isToSink = (move: Own, { host, port }: { host: string; port: number }) =>
@@ -180,10 +183,10 @@ describe("a stored secret gets no other address", () => {
     const { kinds, section, name } = nouns[one.noun];
     const { api } = appliance.ours;
     const admin = await signInMember(appliance, "admin");
-    const own = homesOf(one)[one.variant] ?? {};
-    const moves = movesOf(one, own, listener);
+    const homesOfVariant = homesOf(one)[one.variant] ?? {};
+    const moves = movesOf(one, homesOfVariant, listener);
     expect(moves.length).toBeGreaterThan(0);
-    const record = { type: one.type, name, ...own };
+    const record = { type: one.type, name, ...homesOfVariant };
     const buildEntry = (fields: Own) => ({ source: "files", [section]: { it: fields } });
     const result = await api("PUT", "/api/v1/config", { body: buildEntry(record) });
     expect([result.status, result.text]).toEqual([200, expect.any(String)]);
@@ -208,11 +211,11 @@ describe("a stored secret gets no other address", () => {
         },
         "configuration, dry run": () =>
           api("PUT", "/api/v1/config?dryRun", {
-            body: buildEntry({ ...without, ...readStored(own, stranded) }),
+            body: buildEntry({ ...without, ...readStored(homesOfVariant, stranded) }),
           }),
         configuration: () =>
           api("PUT", "/api/v1/config", {
-            body: buildEntry({ ...without, ...readStored(own, stranded) }),
+            body: buildEntry({ ...without, ...readStored(homesOfVariant, stranded) }),
           }),
       };
       for (const [writer, write] of Object.entries(writers)) {
@@ -229,7 +232,7 @@ describe("a stored secret gets no other address", () => {
       for (const source of sourcesOf(one, record)) {
         const other = await testAppliance();
         const theirs = await importWith(other, one, source);
-        const secrets = pickSecrets(one, own);
+        const secrets = pickSecrets(one, homesOfVariant);
         const path = `/api/v1/${one.noun}/${theirs.id}`;
         const entered = await other.ours.api("PATCH", path, { body: secrets });
         expect([entered.status, entered.json.error]).toEqual([200, undefined]);

@@ -19,7 +19,7 @@ async function startWatching(fields: object = {}) {
   const pager = await createPager({ exchange: services.exchange });
   const pagerduty = await pager.channel({ type: "pagerduty", routingKey: "r".repeat(32) });
   const opsgenie = await pager.channel({ type: "opsgenie", apiKey: "key" });
-  const both = [pagerduty.id as string, opsgenie.id as string];
+  const channelIds = [pagerduty.id as string, opsgenie.id as string];
   const group = await pager.group({ name: "Payments" });
   const watched = (more: object = {}) =>
     pager.createWatchedJob([pagerduty, opsgenie], {
@@ -33,7 +33,7 @@ async function startWatching(fields: object = {}) {
     ...services,
     pagerduty,
     opsgenie,
-    both,
+    both: channelIds,
     group: group.id as string,
     watched,
     shop: await watched(),
@@ -598,16 +598,16 @@ describe("after any sequence of events", () => {
     arbitrary: fc.tuple(fc.constant(name), ...parts) as unknown as fc.Arbitrary<Action>,
   });
   const index = fc.constantFrom(0, 0, 1);
-  const yes = fc.boolean();
+  const anyBoolean = fc.boolean();
   const action = fc.oneof(
     weighAction(30, "goes", index, fc.constantFrom("up", "down", "slow")),
     weighAction(2, "flutter", index),
-    weighAction(8, "mute", index, yes),
-    weighAction(4, "pause", index, yes),
-    weighAction(8, "attach", index, yes),
-    weighAction(4, "join", index, yes),
-    weighAction(4, "muteGroup", yes),
-    weighAction(4, "enable", yes),
+    weighAction(8, "mute", index, anyBoolean),
+    weighAction(4, "pause", index, anyBoolean),
+    weighAction(8, "attach", index, anyBoolean),
+    weighAction(4, "join", index, anyBoolean),
+    weighAction(4, "muteGroup", anyBoolean),
+    weighAction(4, "enable", anyBoolean),
     weighAction(1, "remove", index),
     weighAction(3, "open", fc.constantFrom("minor", "critical")),
     weighAction(

@@ -261,8 +261,8 @@ describe("the order:", () => {
     hook.setReply(replyWith());
     await later(300);
     await later();
-    const heard = new Set(hook.listTitles());
-    expect(heard).toEqual(new Set(names.map((name) => `monitor.down ${name}`)));
+    const titles = new Set(hook.listTitles());
+    expect(titles).toEqual(new Set(names.map((name) => `monitor.down ${name}`)));
   });
 });
 

@@ -122,8 +122,11 @@ test("every organization gets slots, however long the deliveries of others take"
           turns.end(one);
           turns.add(createTurn(one));
           fill();
-          const own = [...Map.groupBy(busy, ({ organizationId }) => organizationId).values()];
-          for (const { length } of own) expect(length).toBeLessThanOrEqual(shared + 1);
+          const busyByOrganization = [
+            ...Map.groupBy(busy, ({ organizationId }) => organizationId).values(),
+          ];
+          for (const { length } of busyByOrganization)
+            expect(length).toBeLessThanOrEqual(shared + 1);
         }
         const endless = sizes.length > shared + kept ? 1 : 0;
         for (const [index] of sizes.entries())

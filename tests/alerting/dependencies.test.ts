@@ -29,12 +29,12 @@ describe("the alert of an outage", () => {
   });
 
   test("is held behind the monitor that went down first", () => {
-    const both = [router, { ...router, id: "provider", since: 90_000 }].map((one) => ({
+    const parents = [router, { ...router, id: "provider", since: 90_000 }].map((one) => ({
       ...one,
       status: "down" as const,
     }));
-    expect(decideHold(outage, both, 101_000)?.behind).toBe("router");
-    expect(decideHold(outage, both.toReversed(), 101_000)?.behind).toBe("router");
+    expect(decideHold(outage, parents, 101_000)?.behind).toBe("router");
+    expect(decideHold(outage, parents.toReversed(), 101_000)?.behind).toBe("router");
   });
 
   test("is not held behind a monitor of whose outage nobody hears", () => {

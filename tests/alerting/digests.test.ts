@@ -200,30 +200,30 @@ test("a monitor whose alerts are rejected delays no others, however many are col
   });
   const cases = await channel({ type: "pagerduty", routingKey: "r".repeat(32) });
   const poison = await createWatchedJob([cases], { name: "Poison", reminderInterval: 60 });
-  const fine = await createWatchedJob([cases], { name: "Fine" });
+  const otherJob = await createWatchedJob([cases], { name: "Fine" });
   await poison.changeState("down");
   for (let minute = 0; minute < 30; minute++) await later(60);
-  await fine.changeState("down");
+  await otherJob.changeState("down");
   for (let minute = 0; minute < 10; minute++) await later(60);
   expect(service.asked.filter(({ body }) => body.includes("Fine"))).toHaveLength(1);
 });
 
 test("an alert has one id, alone or in a digest, on any channel, and in the log", async () => {
   const { inbox, createWatchedJob, later, readMessages } = await createPager();
-  await using both = await inbox();
+  await using inboxForAll = await inbox();
   await using one = await inbox();
   const [a, b] = [
-    await createWatchedJob([both, one], { name: "A" }),
-    await createWatchedJob([both], { name: "B" }),
+    await createWatchedJob([inboxForAll, one], { name: "A" }),
+    await createWatchedJob([inboxForAll], { name: "B" }),
   ];
   await a.changeState("down");
   await b.changeState("down");
   await later();
-  const idsOf = ({ alerts }: typeof both) => alerts().map(({ data }) => data.alertId);
+  const idsOf = ({ alerts }: typeof inboxForAll) => alerts().map(({ data }) => data.alertId);
   const [ofA, ofB] = readMessages().map(({ id }) => id);
-  expect(idsOf(both)).toEqual([ofA, ofB]);
+  expect(idsOf(inboxForAll)).toEqual([ofA, ofB]);
   expect(idsOf(one)).toEqual([ofA]);
-  expect(one.received()[0]?.id).not.toBe(both.received()[0]?.id as string);
+  expect(one.received()[0]?.id).not.toBe(inboxForAll.received()[0]?.id as string);
 });
 
 describe("while a channel is down", () => {

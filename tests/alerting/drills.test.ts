@@ -138,9 +138,9 @@ describe("a drill of a policy", () => {
     expect((await listDrills())[0]).toMatchObject({ resolvedBecause: "deleted" });
     expect([ada.received().length <= 1, await examine()]).toEqual([true, []]);
     const { json } = await api("POST", "/api/v1/escalation-policies", { body: { name: "None" } });
-    const none = `/api/v1/escalation-policies/${json.data.id}`;
-    expect((await api("POST", `${none}/drill`)).status).toBe(409);
-    expect((await api("GET", `${none}/drill-preview`)).status).toBe(409);
+    const missingPolicy = `/api/v1/escalation-policies/${json.data.id}`;
+    expect((await api("POST", `${missingPolicy}/drill`)).status).toBe(409);
+    expect((await api("GET", `${missingPolicy}/drill-preview`)).status).toBe(409);
   });
 });
 

@@ -241,11 +241,11 @@ describe("a policy", () => {
 
   test("runs the next step at once if nobody is on call", async () => {
     const world = await createWorld(buildTwoSteps);
-    const own = await world.api("POST", "/api/v1/schedules", {
+    const ownSchedule = await world.api("POST", "/api/v1/schedules", {
       body: { name: "Night", timeZone: "UTC", layers: [] },
     });
     const steps = [
-      { afterMinutes: 0, targets: [{ type: "schedule", id: own.json.data.id }] },
+      { afterMinutes: 0, targets: [{ type: "schedule", id: ownSchedule.json.data.id }] },
       buildChannel(30, world.inboxes[1].id),
     ];
     await world.api("PATCH", `/api/v1/escalation-policies/${world.policyId}`, { body: { steps } });

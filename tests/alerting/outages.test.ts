@@ -251,10 +251,10 @@ describe("a reminder", () => {
       await later();
       time.now -= days * 86_400_000;
       await deliverTwiceAfter(600);
-      const heard = hook.listTitles();
-      expect([heard[0], new Set(heard.slice(1))]).toEqual([down, new Set([reminder])]);
+      const titles = hook.listTitles();
+      expect([titles[0], new Set(titles.slice(1))]).toEqual([down, new Set([reminder])]);
       await deliverTwiceAfter(600);
-      expect(hook.listTitles().length).toBe(heard.length + 1);
+      expect(hook.listTitles().length).toBe(titles.length + 1);
     },
   );
 

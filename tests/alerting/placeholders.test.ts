@@ -90,9 +90,9 @@ describe("a custom template", () => {
     const [down, reminder, degraded, up] = buildTexts();
     const since = "2026-11-20 23:02:00 UTC";
     const text = "Disk {{full}} & $& <b>.";
-    const of = "Nightly||nas, eu|Tapes {{url}}";
-    expect(down).toBe(`Backup|down|${text}|${since}|||${of}|${url}`);
-    expect(reminder).toBe(`Backup|still down|${text}|${since}|10 min||${of}|${url}`);
+    const context = "Nightly||nas, eu|Tapes {{url}}";
+    expect(down).toBe(`Backup|down|${text}|${since}|||${context}|${url}`);
+    expect(reminder).toBe(`Backup|still down|${text}|${since}|10 min||${context}|${url}`);
     expect(degraded).toStartWith("Backup|degraded|Answered in 1,900 ms");
     expect(degraded).toContain("|1,900 ms|Nightly|");
     expect(up).toMatch(/^Backup\|up\|.*\|42 ms\|Nightly\|\|nas, eu\|Tapes \{\{url\}\}\|http/);

@@ -273,11 +273,11 @@ describe("a failed delivery", () => {
         const usual = [5, 15, 60, 300][tries] ?? 900;
         const at = planRetry(tries, { random: chance, patience, ...buildStartBefore(ms) });
         const least = Math.max(usual * 0.8, Math.min(patience, 3_600)) * second;
-        const most = Math.max(usual * 1.2, Math.min(patience, 3_600)) * second;
+        const longestWait = Math.max(usual * 1.2, Math.min(patience, 3_600)) * second;
         const end = now - ms + 24 * hour;
-        if (at === null) return expect(now + most).toBeGreaterThan(end);
+        if (at === null) return expect(now + longestWait).toBeGreaterThan(end);
         expect(at - now).toBeGreaterThanOrEqual(Math.floor(least));
-        expect(at - now).toBeLessThanOrEqual(Math.ceil(most));
+        expect(at - now).toBeLessThanOrEqual(Math.ceil(longestWait));
         expect(at).toBeLessThanOrEqual(end);
       }),
       { numRuns: 2_000 },
@@ -338,8 +338,12 @@ describe("a failure that looks permanent", () => {
   const planSince = (minutes: number, retries = 4) =>
     wait(retries, { doubtfulSince: now - minutes * minute });
   const planCaseSince = (hours: number) => {
-    const began = now - hours * hour;
-    return wait(40, { caseKey: "signalbox-1", doubtfulSince: began, firstAttemptAt: began });
+    const startedAt = now - hours * hour;
+    return wait(40, {
+      caseKey: "signalbox-1",
+      doubtfulSince: startedAt,
+      firstAttemptAt: startedAt,
+    });
   };
   test.each([
     ["is retried like any other", planSince(0, 0), 5],

@@ -292,12 +292,12 @@ describe("a channel that is deleted and restored", () => {
   test("gets what it held if the problem is still open, once", async () => {
     const night = await createNight();
     const { inbox, job, createWatchedJob, later, pass, readTimeline } = night;
-    const over = await createWatchedJob([inbox], { name: "Mail" });
+    const recoveringJob = await createWatchedJob([inbox], { name: "Mail" });
     await job.changeState("down");
-    await over.changeState("down");
+    await recoveringJob.changeState("down");
     await later();
     await restore(night);
-    await over.changeState("up");
+    await recoveringJob.changeState("up");
     await restore(night);
     expect(await readTimeline()).toEqual([
       "21:30 held: Held until 07:00 (Europe/Berlin) by the quiet hours of Office.",

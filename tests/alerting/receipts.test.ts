@@ -184,10 +184,10 @@ describe("of many receipts", () => {
 
   test("a channel reads one in five seconds, the one that waited longest, and cancels all", () => {
     const all = [1, 2, 3].map((number) => createReceipt(number));
-    const over = createReceipt(4, { recordIds: [] });
-    expect(idsOf(selectDueReceipts([...all, over], now))).toEqual(["1", "4"]);
+    const endedReceipt = createReceipt(4, { recordIds: [] });
+    expect(idsOf(selectDueReceipts([...all, endedReceipt], now))).toEqual(["1", "4"]);
     const recent = createReceipt(5, { polledAt: now - 4_999 });
-    expect(idsOf(selectDueReceipts([...all, over, recent], now))).toEqual(["4"]);
+    expect(idsOf(selectDueReceipts([...all, endedReceipt, recent], now))).toEqual(["4"]);
   });
 
   test("20 are read at once, and those of a clock that was ahead", () => {

@@ -36,7 +36,7 @@ async function runActions(...actions: readonly Action[]) {
 
 /** Mostly the first one: errors need several actions on the same subject. */
 const index = fc.constantFrom(0, 0, 0, 1, 2);
-const yes = fc.boolean();
+const anyBoolean = fc.boolean();
 const seconds = fc.constantFrom(1, 3, 6, 11, 60, 200, 400, 600, 1_200, 1_800, 3_600, 14_400);
 const post = [
   { message: "More." },
@@ -63,25 +63,28 @@ const action = fc.oneof(
     index,
     fc.integer({ min: 3, max: 13 }),
     fc.constantFrom(5, 60, 160),
-    yes,
+    anyBoolean,
   ),
   weighAction(4, "restart"),
-  weighAction(5, "mute", index, yes),
-  weighAction(3, "muteGroup", yes),
-  weighAction(5, "pause", index, yes),
+  weighAction(5, "mute", index, anyBoolean),
+  weighAction(3, "muteGroup", anyBoolean),
+  weighAction(5, "pause", index, anyBoolean),
   weighAction(5, "renew", index),
-  weighAction(5, "maintain", index, yes),
+  weighAction(5, "maintain", index, anyBoolean),
   weighAction(5, "attach", index, fc.subarray([0, 1, 2])),
   weighAction(5, "remind", index, fc.constantFrom(null, 300, 600, 3_600)),
-  weighAction(3, "automatic", index, yes),
-  weighAction(3, "create", index, yes),
+  weighAction(3, "automatic", index, anyBoolean),
+  weighAction(3, "create", index, anyBoolean),
   // The last channel remains: without one, nothing is counted or stored.
   weighAction(2, "remove", fc.constantFrom(0, 1)),
   weighAction(
     4,
     "patchChannel",
     index,
-    fc.record({ enabled: yes, incidents: yes, default: yes }, { requiredKeys: [] }),
+    fc.record(
+      { enabled: anyBoolean, incidents: anyBoolean, default: anyBoolean },
+      { requiredKeys: [] },
+    ),
   ),
   weighAction(
     10,
@@ -218,9 +221,11 @@ test("the rules agree with the model over random histories of a monitor", () => 
         state = to;
         history.push({ is: "look", at });
       }
-      const wanted = computeExpectedNotifications(history).filter(({ channel }) => channel !== "*");
+      const expected = computeExpectedNotifications(history).filter(
+        ({ channel }) => channel !== "*",
+      );
       expect(deriveMessages(history, reminderMs).toSorted()).toEqual(
-        wanted.map((one) => `${one.at} ${one.channel} ${one.type}`).toSorted(),
+        expected.map((one) => `${one.at} ${one.channel} ${one.type}`).toSorted(),
       );
     }),
     limitTries(1_500),

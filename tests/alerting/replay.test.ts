@@ -182,8 +182,11 @@ test("the steps of a policy, and of a requested one, are counted until each prob
   expect(counted(data.after)).toEqual([5, 9, [3, 1, 1]]);
   expect([data.before.messages, data.after.messages]).toEqual([0, 0]);
   expect(data.notConsidered.join()).toContain("Acknowledgments");
-  const none = (await send({ escalationPolicyId: null })).data;
-  expect([counted(none.before)[0], counted(none.after)]).toEqual([3, [0, 0, [0, 0, 0]]]);
+  const withoutPolicy = (await send({ escalationPolicyId: null })).data;
+  expect([counted(withoutPolicy.before)[0], counted(withoutPolicy.after)]).toEqual([
+    3,
+    [0, 0, [0, 0, 0]],
+  ]);
   const { error } = await send({ escalationPolicyId: shop.id });
   expect(error.details[0].path).toBe("escalationPolicyId");
 });

@@ -24,7 +24,7 @@ const day = 86_400_000;
 
 const all: Audience = { muted: false, channels: ["mail", "chat"] };
 const muted = { ...all, muted: true };
-const nobody = { ...all, channels: [] };
+const noChannels = { ...all, channels: [] };
 type Knows = Record<string, NotifiedState>;
 const everybody: Knows = { mail: "down", chat: "down" };
 const summarize = (states: Knows = {}) =>
@@ -106,7 +106,7 @@ describe("a change of state", () => {
 
   test("a recovery ends the problem for all channels: notified or not, muted, detached", () => {
     for (const knows of [{}, { mail: "down" }] as Knows[])
-      for (const to of [all, muted, nobody])
+      for (const to of [all, muted, noChannels])
         for (const states of ["down > up", "pending > up", "maintenance > up"])
           expect(stepAfter(states, knows, { to }).isOver).toBe(true);
   });
@@ -308,7 +308,7 @@ describe("an incident", () => {
       monitorChannels: ["chat"],
       ...of,
     }).join();
-  const own = { byMonitor: true };
+  const receiver = { byMonitor: true };
   const knows: Knows = { mail: "open", chat: "open", off: "open" };
 
   test.each([
@@ -320,10 +320,10 @@ describe("an incident", () => {
       hear("resolved", {}, { chat: "open", off: "open" }),
       "chat",
     ],
-    ["of a monitor is not reported to that monitor's channels", hear("opened", own), "mail"],
-    ["of a monitor has no updates reported there", hear("updated", own), "mail"],
-    ["of a monitor has no end reported there", hear("resolved", own, knows), "mail"],
-    ["of a muted monitor is not reported", hear("opened", { ...own, monitorMuted: true }), ""],
+    ["of a monitor is not reported to that monitor's channels", hear("opened", receiver), "mail"],
+    ["of a monitor has no updates reported there", hear("updated", receiver), "mail"],
+    ["of a monitor has no end reported there", hear("resolved", receiver, knows), "mail"],
+    ["of a muted monitor is not reported", hear("opened", { ...receiver, monitorMuted: true }), ""],
     [
       "of a person is reported even if its monitor is muted",
       hear("opened", { monitorMuted: true }),
@@ -373,7 +373,7 @@ test.each<[Partial<MonitorFacts>, object, RegExp]>([
   [{}, { isWanted: false }, /not notified of outages/],
   [{}, { quietUntil: "07:00 (Europe/Berlin)" }, /quiet hours until 07:00/],
 ])("a channel that would not be notified has a reason: %j %j", (facts, channel, reason) => {
-  const how = { enabled: true, isAttached: true, isWanted: true, quietUntil: null };
-  expect(explainSilence({ ...usual, ...facts }, { ...how, ...channel })).toMatch(reason);
-  expect(explainSilence(usual, how)).toBeNull();
+  const attachment = { enabled: true, isAttached: true, isWanted: true, quietUntil: null };
+  expect(explainSilence({ ...usual, ...facts }, { ...attachment, ...channel })).toMatch(reason);
+  expect(explainSilence(usual, attachment)).toBeNull();
 });

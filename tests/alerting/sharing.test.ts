@@ -33,8 +33,10 @@ test("if a node dies while sending, every alert arrives, and only those in fligh
   await report("status=up");
   await report("status=down");
 
-  const its = listHeld(dying).map((id) => paths.get(id) ?? "");
-  hook.behave((response) => (its.includes(response.req.url ?? "") ? hang : replyWith())(response));
+  const dyingPaths = listHeld(dying).map((id) => paths.get(id) ?? "");
+  hook.behave((response) =>
+    (dyingPaths.includes(response.req.url ?? "") ? hang : replyWith())(response),
+  );
   // Either node decides.
   await Promise.all(both.map(({ alerts }) => alerts.runOnce()));
   time.now += 6_000;
@@ -46,15 +48,15 @@ test("if a node dies while sending, every alert arrives, and only those in fligh
   hook.behave(replyWith());
   await pass(16, [alive]);
   const listPaths = () => hook.asked.map(({ path }) => path).toSorted();
-  const twice = [...paths.values(), ...its].toSorted();
-  expect(listPaths()).toEqual(twice);
+  const expectedPaths = [...paths.values(), ...dyingPaths].toSorted();
+  expect(listPaths()).toEqual(expectedPaths);
   expect(hook.listArrived()).toHaveLength(channels);
 
   // Late results of the dead node change nothing.
   hook.release();
   await sending;
   await pass(30, both);
-  expect(listPaths()).toEqual(twice);
+  expect(listPaths()).toEqual(expectedPaths);
   const rows = await store.query("select status, attempts from deliveries", []);
   expect(rows).toEqual(
     Array.from({ length: channels }, () => ({ status: "delivered", attempts: 1 })),

@@ -29,23 +29,23 @@ const summarize = (inbox: { received(): { type: string; data: { problem: string 
 
 test("one alert reports that results can't be stored, and one that they can again", async () => {
   const world = await watchTarget();
-  await using usual = await world.inbox({ default: true });
+  await using defaultInbox = await world.inbox({ default: true });
   await using other = await world.inbox();
   await using off = await world.inbox({ default: true, enabled: false });
   world.disk.fill();
   await world.passSeconds(8, true);
-  expect(summarize(usual)).toEqual(["appliance.troubled storage"]);
+  expect(summarize(defaultInbox)).toEqual(["appliance.troubled storage"]);
   for (let times = 0; times < 10; times++) {
     await world.passSeconds(60, true);
     await world.passSeconds(5, false);
   }
-  expect(summarize(usual)).toEqual(["appliance.troubled storage"]);
+  expect(summarize(defaultInbox)).toEqual(["appliance.troubled storage"]);
   world.disk.free();
   await world.passSeconds(60, false);
-  const both = ["appliance.troubled storage", "appliance.recovered storage"];
-  expect(summarize(usual)).toEqual(both);
+  const expected = ["appliance.troubled storage", "appliance.recovered storage"];
+  expect(summarize(defaultInbox)).toEqual(expected);
   await world.passSeconds(60, true);
-  expect(summarize(usual)).toEqual([...both, "appliance.troubled storage"]);
+  expect(summarize(defaultInbox)).toEqual([...expected, "appliance.troubled storage"]);
   expect([...summarize(other), ...summarize(off)]).toEqual([]);
 });
 

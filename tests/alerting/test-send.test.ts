@@ -82,8 +82,11 @@ describe("a test alert", () => {
 
   test("to a closed port or a broken connection fails with the reason", async () => {
     const { inbox, channel, sent } = await setUpTester();
-    const nobody = await channel({ type: "webhook", url: `http://127.0.0.1:${getFreePort()}/` });
-    expect(await sent(nobody)).toMatchObject({
+    const closedChannel = await channel({
+      type: "webhook",
+      url: `http://127.0.0.1:${getFreePort()}/`,
+    });
+    expect(await sent(closedChannel)).toMatchObject({
       status: "failed",
       error: expect.stringMatching(/refused.*\.$/),
     });
@@ -192,8 +195,8 @@ test("test alerts are limited per organization and minute, for all its channels"
   expect(first.asked.length + second.asked.length).toBe(30);
   expect((await send({ id: unknownId })).status).toBe(404);
   const body = { type: "webhook", name: "Theirs", url: second.at() };
-  const their = await theirs.api("POST", "/api/v1/alert-channels", { body });
-  expect((await send(their.json.data, {}, theirs.api)).status).toBe(200);
+  const foreignChannel = await theirs.api("POST", "/api/v1/alert-channels", { body });
+  expect((await send(foreignChannel.json.data, {}, theirs.api)).status).toBe(200);
   time.now += 60_000;
   expect((await send(first)).status).toBe(200);
 });

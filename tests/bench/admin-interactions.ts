@@ -99,11 +99,13 @@ export async function measureInteractions(page: Page, url: string, monitor: stri
     () => (globalThis as unknown as { watched: Watched }).watched,
   );
   const found = [...spans].map(([name, [from, to]]) => {
-    const own = slow.filter(({ startTime }) => startTime >= from && startTime < to);
-    const work = own.map(({ startTime, duration }) => workIn(startTime, startTime + duration));
+    const tasksWithin = slow.filter(({ startTime }) => startTime >= from && startTime < to);
+    const work = tasksWithin.map(({ startTime, duration }) =>
+      workIn(startTime, startTime + duration),
+    );
     return {
       name,
-      ms: Math.max(0, ...own.map(({ duration }) => duration)),
+      ms: Math.max(0, ...tasksWithin.map(({ duration }) => duration)),
       work: Math.max(0, ...work),
     };
   });

@@ -51,8 +51,8 @@ export async function benchCluster() {
       console.log(`${count} of Signalbox${many}, 5,000 every 5 s: ${textOf(found)}`);
     });
   await runWithServers(2, async (bench) => {
-    const wanted = { monitors: 5_000, interval: 60, organizations: 1, isAsked: true };
-    const found = await checksOf(bench, wanted, 190);
+    const load = { monitors: 5_000, interval: 60, organizations: 1, isAsked: true };
+    const found = await checksOf(bench, load, 190);
     console.log(
       `2 of Signalbox, 5,000 every 60 s (goal: each slot once, gap p99 ≤ ${60_000 + lateMs} ms, list p99 ≤ ${listMs} ms): ${textOf(found)}`,
     );

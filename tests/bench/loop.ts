@@ -196,12 +196,14 @@ function pathsOf(world: World): string[] {
   const admin = (dashboard.routes as unknown as Route[])
     .filter(({ method, path }) => method === "GET" && !skipped.test(path))
     .flatMap(({ path, hooks }) => {
-      const own = path.replace(/^\/dashboard(\/api\/v1)?/, "");
+      const routePath = path.replace(/^\/dashboard(\/api\/v1)?/, "");
       const paged =
         hooks.detail?.endpoint?.query !== undefined &&
         /page/.test(Object.keys(hooks.detail.endpoint.query).join());
-      const placed = path.replace(":id", ids[nounOf(path)] ?? "");
-      return (queries[own] ?? [paged ? "?per_page=100" : ""]).map((query) => placed + query);
+      const filledPath = path.replace(":id", ids[nounOf(path)] ?? "");
+      return (queries[routePath] ?? [paged ? "?per_page=100" : ""]).map(
+        (query) => filledPath + query,
+      );
     })
     .filter((path) => !path.includes("incident-templates/") || path.endsWith("/"));
   const pages = [world.page.slug, ...world.pages.map(({ slug }) => slug)].flatMap((slug) =>

@@ -40,12 +40,12 @@ export async function benchTypes() {
       return fields === null ? [] : [{ type, ...fields }];
     });
     const left = all.filter((type) => buildFields(type, port) === null);
-    const wanted = [
+    const monitorFields = [
       ...Array.from({ length: hanging }, (_, index) => hangers[index % hangers.length]),
       ...buildHttpMonitors(good, okPort),
     ];
-    const alone = await measure(wanted.slice(hanging));
-    const mixed = await measure(wanted);
+    const alone = await measure(monitorFields.slice(hanging));
+    const mixed = await measure(monitorFields);
     console.log(
       `${good} good http monitors @ ${interval} s: gap p99 ${alone.gap99} ms, most ${alone.gapMax} ms\n` +
         `with ${hanging} hanging ones of ${hangers.length} types (not ${left.join(", ")}): ` +

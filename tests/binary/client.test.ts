@@ -58,15 +58,15 @@ const document = await Bun.file(join(import.meta.dir, "..", "..", "docs", "clien
 
 /** Logs in on a terminal and returns its output. */
 async function logIn({ cwd, env }: ReturnType<typeof readAccount>, responses: [RegExp, string][]) {
-  let shown = "";
+  let output = "";
   const child = Bun.spawn([binary, "login"], {
     cwd,
     env,
     terminal: {
       data(terminal, data) {
-        shown += new TextDecoder().decode(data);
+        output += new TextDecoder().decode(data);
         const [question, reply] = responses[0] ?? [];
-        if (question === undefined || !question.test(shown)) return;
+        if (question === undefined || !question.test(output)) return;
         responses.shift();
         terminal.write(`${reply}\r`);
       },
@@ -74,7 +74,7 @@ async function logIn({ cwd, env }: ReturnType<typeof readAccount>, responses: [R
   });
   const exitCode = await child.exited;
   child.terminal?.close();
-  return { exitCode, shown };
+  return { exitCode, shown: output };
 }
 
 test("login asks for address and key on a terminal, hides the key, and stores it for this person only", async () => {
@@ -244,11 +244,11 @@ test("status counts monitors, lists outages, open incidents and maintenance, and
   expect((await me.run("maintenance", "end", "new")).exitCode).toBe(1);
   for (const { name } of status.down) await expectSuccess(me.run("monitor", "pause", name));
   expect(await me.run("status")).toMatchObject({ exitCode: 0, stderr: "" });
-  const nobody = readAccount({
+  const unreachableServer = readAccount({
     SIGNALBOX_URL: `http://127.0.0.1:${getFreePort()}`,
     SIGNALBOX_KEY: box.key,
   });
-  expect((await nobody.run("status")).exitCode).toBe(6);
+  expect((await unreachableServer.run("status")).exitCode).toBe(6);
 });
 
 type Step = { name: string; run: string; if?: string };

@@ -231,8 +231,8 @@ test.skipIf(possible === null)(
 test("a start without any write access names the reason, exits with 1, and does not call the data damaged", async () => {
   await using box = await createMachineWithKey();
   const args = ["serve", "--data-dir", box.dataDir, "--port", "0"];
-  const nothing = `trap '' XFSZ; ulimit -f 0; exec "$0" "$@"`;
-  const child = Bun.spawn(["sh", "-c", nothing, binary, ...args], { stderr: "pipe" });
+  const noSpaceScript = `trap '' XFSZ; ulimit -f 0; exec "$0" "$@"`;
+  const child = Bun.spawn(["sh", "-c", noSpaceScript, binary, ...args], { stderr: "pipe" });
   // A service manager retries after exit 1, not after 3.
   expect([await child.exited, await new Response(child.stderr).text()]).toEqual([
     1,

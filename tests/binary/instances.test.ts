@@ -59,8 +59,8 @@ for (const flag of ["--port", "--public-port"])
 
 test("two first starts at once on one unused directory both succeed", async () => {
   await using box = createMachine();
-  const both = [box.run(["orgs", "create", "Acme"]), box.run(["orgs", "create", "Acme"])];
-  const slugs = await Promise.all(both.map(expectSuccess));
+  const runs = [box.run(["orgs", "create", "Acme"]), box.run(["orgs", "create", "Acme"])];
+  const slugs = await Promise.all(runs.map(expectSuccess));
   expect(slugs.toSorted()).toEqual(["acme", "acme-2"]);
   const listed = JSON.parse(await expectSuccess(box.run(["orgs", "list", "--json"])));
   expect(listed).toHaveLength(2);

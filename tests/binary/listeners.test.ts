@@ -30,8 +30,8 @@ test("serve prints the address of the public port, and rejects the same port twi
   await using box = createMachine();
   const [port, publicPort] = [getFreePort(), getFreePort()];
   const ports = ["--host", "127.0.0.1", "--port", String(port)];
-  const twice = await box.run(["serve", ...ports, "--public-port", String(port)]);
-  expect([twice.exitCode, twice.stderr]).toEqual([
+  const samePorts = await box.run(["serve", ...ports, "--public-port", String(port)]);
+  expect([samePorts.exitCode, samePorts.stderr]).toEqual([
     2,
     expect.stringContaining(`--public-port must be another port than --port, which is ${port}.`),
   ]);

@@ -209,11 +209,11 @@ test("SIGHUP reads the token again; an invalid file leaves the old one", async (
   expect((await box.scrape("short")).status).toBe(401);
   await reload(first, /settings were read again/);
   expect((await box.scrape(first)).status).toBe(200);
-  const shown = [
+  const visibleTexts = [
     box.logged(),
     ...["cmdline", "environ"].map((file) => readFileSync(`/proc/${box.child.pid}/${file}`, "utf8")),
   ].join("\n");
-  for (const token of [first, second, "short"]) expect(shown).not.toContain(token);
+  for (const token of [first, second, "short"]) expect(visibleTexts).not.toContain(token);
 });
 
 test.each([

@@ -95,8 +95,8 @@ for (const program of reverseProxies)
         const { client, headers, proxy } = result;
         using listener = createClientAt("127.0.0.2", proxy);
         const live = await listener.open("GET", "/dashboard/live", { headers });
-        const heard = live[Symbol.asyncIterator]();
-        expect(String((await heard.next()).value)).toStartWith("retry: 1000");
+        const events = live[Symbol.asyncIterator]();
+        expect(String((await events.next()).value)).toStartWith("retry: 1000");
         const incident = JSON.stringify({ title: "Slow answers" });
         const incidents = "/dashboard/api/v1/incidents/";
         const opened = await client.sendThroughProxy("POST", incidents, {
@@ -105,7 +105,7 @@ for (const program of reverseProxies)
         });
         expect(opened.status).toBe(201);
         let text = "";
-        while (!text.includes("incident.")) text += String((await heard.next()).value);
+        while (!text.includes("incident.")) text += String((await events.next()).value);
 
         const ids = Array.from({ length: 5_000 }, () => crypto.randomUUID());
         const group = JSON.stringify({ name: "Payments", monitorIds: ids });
@@ -176,8 +176,8 @@ for (const [proxy, lines] of written)
       return line.waitUntilClosed();
     };
     const json = ["Content-Type: application/json", `Content-Length: ${body.length}`];
-    const own = `Origin: https://${publicName}`;
-    const claimed = await request("POST /dashboard/set-up", [own, ...json], body);
+    const ownOrigin = `Origin: https://${publicName}`;
+    const claimed = await request("POST /dashboard/set-up", [ownOrigin, ...json], body);
     expect(claimed).toStartWith("HTTP/1.1 201");
     const [, cookie] = /^set-cookie: (signalbox_session=\w+);.*; Secure\r$/im.exec(claimed) ?? [];
     const sessions = await request("GET /dashboard/sessions/", [`Cookie: ${cookie}`]);

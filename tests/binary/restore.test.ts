@@ -256,9 +256,9 @@ defineTestWith(
       return { slugs, verdicts, monitors: monitors.length };
     };
     for (const call of calls)
-      for (let when = 1; ; when++) {
+      for (let modifiedAt = 1; ; modifiedAt++) {
         cpSync(old.dataDir, dataDir, { recursive: true });
-        const inject = `inject=${call}:signal=SIGKILL:when=${when}`;
+        const inject = `inject=${call}:signal=SIGKILL:when=${modifiedAt}`;
         const traced = ["strace", "-f", "-qq", "-e", `trace=${call}`, "-e", inject, binary];
         const run = Bun.spawn([...traced, ...args, dataDir], {
           stdout: "ignore",
@@ -270,9 +270,9 @@ defineTestWith(
         judged.set(content, found);
         const { slugs, verdicts, monitors } = found;
         const ofData = ["integrity", "references", "secrets"].map((name) => verdicts.get(name));
-        expect([call, when, ofData, verdicts.has("restore")]).toEqual([
+        expect([call, modifiedAt, ofData, verdicts.has("restore")]).toEqual([
           call,
-          when,
+          modifiedAt,
           ["ok", "ok", "ok"],
           false,
         ]);

@@ -116,10 +116,10 @@ defineTestWith(
         .catch(() => null))
     )
       await Bun.sleep(5);
-    const heard = listener.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    const output = listener.stdout.pipeThrough(new TextDecoderStream()).getReader();
     let text = "";
     const waitForState = async (state: string) => {
-      while (!text.includes(state)) text += (await heard.read()).value;
+      while (!text.includes(state)) text += (await output.read()).value;
     };
     const env = { ...process.env, NOTIFY_SOCKET: socket, WATCHDOG_USEC: "200000" };
     const server = await box.serve({ env });

@@ -162,21 +162,29 @@ describe("a public page over the wire", () => {
 });
 
 test("a new incident is on the page and in every feed right after its 201, and an update right after its 200", async () => {
-  const shown = ["", "/history", ".json", "/feed.rss", "/feed.atom", "/api/v2/incidents.json"];
+  const publicPaths = [
+    "",
+    "/history",
+    ".json",
+    "/feed.rss",
+    "/feed.atom",
+    "/api/v2/incidents.json",
+  ];
   // Every response is cached by now, as under load.
-  for (const part of shown) await requestBytes(site.address + part);
+  for (const part of publicPaths) await requestBytes(site.address + part);
   const { status, json } = await site.api("POST", "/api/v1/incidents", {
     title: "Orders are late",
   });
   expect(status).toBe(201);
-  for (const part of shown)
+  for (const part of publicPaths)
     await pollUntil(site.address + part, (text) => text.includes("Orders are late"));
   const message = "The queue is worked off.";
   const updated = await site.api("PATCH", `/api/v1/incidents/${json.data.id}`, { message });
   expect(updated.status).toBe(200);
-  for (const part of shown) await pollUntil(site.address + part, (text) => text.includes(message));
+  for (const part of publicPaths)
+    await pollUntil(site.address + part, (text) => text.includes(message));
   await site.api("DELETE", `/api/v1/incidents/${json.data.id}`);
-  for (const part of shown) {
+  for (const part of publicPaths) {
     const isWithoutIncident = (text: string) => !text.includes("Orders are late");
     expect(await pollUntil(site.address + part, isWithoutIncident)).not.toContain(message);
   }

@@ -11,16 +11,16 @@ import { pollUntil } from "../support/poll.ts";
 const newDirectory = createScratch();
 
 test("one command lets two servers watch each other, and a repeated one changes nothing", async () => {
-  await using here = await createMachineWithKey();
+  await using box = await createMachineWithKey();
   await using there = await createMachineWithKey();
   // The guard of each server blocks only its own ports.
-  const [own, other] = [await here.serve(), await there.serve()];
+  const [own, other] = [await box.serve(), await there.serve()];
   const folder = newDirectory();
-  for (const [name, { key }] of Object.entries({ here, there }))
+  for (const [name, { key }] of Object.entries({ here: box, there }))
     writeFileSync(join(folder, name), key);
   const flags = ["--server", own.url, "--key-file", "here", "--name", "Box A"];
   // A key for one server is not sent to the other one.
-  const env = { PATH: process.env["PATH"] ?? "", HOME: folder, SIGNALBOX_KEY: here.key };
+  const env = { PATH: process.env["PATH"] ?? "", HOME: folder, SIGNALBOX_KEY: box.key };
   const watch = (...more: string[]) =>
     runSignalbox(["watch", other.url, ...flags, ...more], { cwd: folder, env });
   const refused = await watch();
@@ -33,13 +33,13 @@ test("one command lets two servers watch each other, and a repeated one changes 
   const readMonitor = async (url: string, key: string, id: string) =>
     (await createServerClient(url, key)("GET", `/api/v1/monitors/${id}`)).json.data as Json;
   const isUp = ({ status }: Json) => status === "up";
-  await pollUntil(() => readMonitor(own.url, here.key, created.sending), isUp);
+  await pollUntil(() => readMonitor(own.url, box.key, created.sending), isUp);
   const waiting = await pollUntil(() => readMonitor(other.url, there.key, created.waiting), isUp);
   expect(waiting).toMatchObject({ type: "push", name: "Signalbox Box A", slug: "signalbox-box-a" });
   await other.stop("SIGKILL");
-  const check = createServerClient(own.url, here.key);
+  const check = createServerClient(own.url, box.key);
   await check("POST", `/api/v1/monitors/${created.sending}/check`);
-  const silent = await readMonitor(own.url, here.key, created.sending);
+  const silent = await readMonitor(own.url, box.key, created.sending);
   expect(silent["status"]).not.toBe("unknown");
   expect(silent["lastMessage"]).toMatch(/refused/);
 });

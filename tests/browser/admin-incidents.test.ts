@@ -131,8 +131,8 @@ describeInChromium("incidents", (browser) => {
     await sendHeldNow(page);
     await page.getByRole("button", { name: "Resolve" }).first().waitFor();
     const [{ slug }] = await world.ask("GET", "/api/v1/status-pages");
-    const shown = await (await fetch(`${world.url}/status/${slug}`)).text();
-    expect(shown).toContain("A queue is stuck.");
+    const pageText = await (await fetch(`${world.url}/status/${slug}`)).text();
+    expect(pageText).toContain("A queue is stuck.");
     await open.measureShifts();
     expect(selectPageFaults(open.faults)).toEqual([]);
   });
@@ -394,8 +394,8 @@ describeInChromium("incidents", (browser) => {
     await page.getByText("Notes", { exact: true }).click();
     await page.getByRole("listitem").getByText("Investigating").waitFor({ state: "detached" });
     const [{ slug }] = await world.ask("GET", "/api/v1/status-pages");
-    const shown = await fetch(`${world.url}/status/${slug}/incidents/${incidentId}`);
-    expect(await shown.text()).not.toMatch(/Ann holds|SignatureVerifier/);
+    const publicPage = await fetch(`${world.url}/status/${slug}/incidents/${incidentId}`);
+    expect(await publicPage.text()).not.toMatch(/Ann holds|SignatureVerifier/);
     await written.getByRole("button", { name: "Delete" }).click();
     await written.waitFor({ state: "detached" });
     await page.getByRole("button", { name: /Undo/ }).click();
@@ -481,15 +481,18 @@ describeInChromium("incidents", (browser) => {
     await page.getByText(/^Published \d/).waitFor();
     expect(await findLookFlaws(page, "incident-postmortem")).toEqual([]);
     const [{ slug }] = await world.ask("GET", "/api/v1/status-pages");
-    await using shown = await visitPage(browser, `${world.url}/status/${slug}/incidents/${id}`);
-    await shown.page.getByText("A worker kept the old key.").waitFor();
+    await using publicPage = await visitPage(
+      browser,
+      `${world.url}/status/${slug}/incidents/${id}`,
+    );
+    await publicPage.page.getByText("A worker kept the old key.").waitFor();
     const [postmortem, timeline] = await Promise.all(
-      ["#postmortem", ".timeline"].map((part) => shown.page.locator(part).boundingBox()),
+      ["#postmortem", ".timeline"].map((part) => publicPage.page.locator(part).boundingBox()),
     );
     const gap = (timeline?.y ?? 0) - (postmortem?.y ?? 0) - (postmortem?.height ?? 0);
     expect(gap).toBeGreaterThan(8);
-    expect(await findViolations(shown.page)).toEqual([]);
-    await storePicture(shown.page, "status-postmortem-1280-light.png");
+    expect(await findViolations(publicPage.page)).toEqual([]);
+    await storePicture(publicPage.page, "status-postmortem-1280-light.png");
     await page.getByRole("button", { name: "Actions for the postmortem" }).click();
     await page.getByRole("menuitem", { name: "Delete" }).click();
     const written = page.getByText("A worker kept the old key.");

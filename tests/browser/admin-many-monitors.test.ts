@@ -142,21 +142,21 @@ describeInChromium("ten thousand monitors", (browser) => {
     const { page } = open;
     await findRow(page, "Service 1").waitFor();
     const rows = page.locator(".item-row");
-    const few = 60;
-    expect(await rows.count()).toBeLessThan(few);
+    const monitorCount = 60;
+    expect(await rows.count()).toBeLessThan(monitorCount);
     await page.emulateMedia({ media: "print" });
     const note = page.getByText(/^[\d,]+ further monitors not printed\.$/);
     const [known, further] = await note.evaluate((element) => [
       document.querySelectorAll(".item-row").length,
       Number(element.textContent?.replaceAll(/\D/g, "")),
     ]);
-    expect(known).toBeGreaterThan(few);
+    expect(known).toBeGreaterThan(monitorCount);
     expect(Number(known) + Number(further)).toBe(count);
     expect(await page.getByRole("button", { name: "Create monitor" }).isVisible()).toBe(false);
     const [first, last] = [await rows.first().boundingBox(), await rows.last().boundingBox()];
     expect((last?.y ?? 0) - (first?.y ?? 0)).toBeGreaterThanOrEqual(44 * (Number(known) - 1));
     await page.emulateMedia({ media: null });
-    await waitUntil(async () => (await rows.count()) <= few, 20);
+    await waitUntil(async () => (await rows.count()) <= monitorCount, 20);
     await page.evaluate(() =>
       addEventListener("beforeprint", () => {
         document.body.dataset["printed"] = String(document.querySelectorAll(".item-row").length);
@@ -165,7 +165,7 @@ describeInChromium("ten thousand monitors", (browser) => {
     await page.pdf({ path: join(screenshots, "admin-monitors.pdf"), format: "A4" });
     const printed = Number(await page.locator("body").getAttribute("data-printed"));
     expect(printed).toBeGreaterThanOrEqual(Number(known));
-    await waitUntil(async () => (await rows.count()) <= few, 20);
+    await waitUntil(async () => (await rows.count()) <= monitorCount, 20);
     expect(selectPageFaults(open.faults)).toEqual([]);
   });
 

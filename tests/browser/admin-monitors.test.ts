@@ -414,13 +414,13 @@ describeInChromium("the Monitors page", (browser) => {
     await page.keyboard.press("End");
     await page.keyboard.press("+");
     await page.getByRole("button", { name: /^Back to/ }).waitFor();
-    const shown = await page.evaluate(() => location.search);
+    const query = await page.evaluate(() => location.search);
     await page.keyboard.press("-");
     await page.waitForFunction((before) => {
       const lengthOf = (search: string) =>
         Number(/to=(\d+)/.exec(search)?.[1]) - Number(/from=(\d+)/.exec(search)?.[1]);
       return lengthOf(location.search) > 1.9 * lengthOf(before);
-    }, shown);
+    }, query);
     await page.keyboard.press("Escape");
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: /^Back to/ }).waitFor({ state: "detached" });

@@ -20,10 +20,10 @@ describeInChromium("people and organizations", (browser) => {
     await page.getByRole("combobox", { name: "Role" }).click();
     await page.getByRole("option", { name: /^viewer/ }).click();
     await page.getByRole("button", { name: "Create invitation" }).click();
-    const shown = page.getByLabel("Invitation link");
-    await shown.waitFor();
+    const linkField = page.getByLabel("Invitation link");
+    await linkField.waitFor();
     expect(await findViolations(page)).toEqual([]);
-    const link = (await shown.textContent()) ?? "";
+    const link = (await linkField.textContent()) ?? "";
     await page.getByRole("button", { name: "Done" }).click();
     await page.getByText("vera@acme.example").waitFor();
 

@@ -15,7 +15,7 @@ import { startFake } from "../support/fakes/start-fake.ts";
 import { replyWith } from "../support/target.ts";
 
 const request = "The address changed: enter this again for the new one";
-const again = "Enter it again for the new address";
+const reentryHint = "Enter it again for the new address";
 const stored = "Set; leave empty to keep it";
 
 const save = (page: Page) => page.getByRole("button", { name: "Save", exact: true }).click();
@@ -75,7 +75,7 @@ describeInChromium("stored secrets", (browser) => {
     expect(await buildPlaceholders()).toEqual([stored, stored, stored, stored]);
     const url = world.site.at("/moved").replace("127.0.0.1", "localhost");
     await page.getByLabel("URL", { exact: true }).fill(url);
-    expect(await buildPlaceholders()).toEqual([again, again, again, again]);
+    expect(await buildPlaceholders()).toEqual([reentryHint, reentryHint, reentryHint, reentryHint]);
     await save(page);
     await page.getByText(request).first().waitFor();
     expect(await page.getByText(`${request}, or clear it.`).count()).toBe(2);
@@ -258,7 +258,7 @@ describeInChromium("stored secrets", (browser) => {
     await moveTo(page, "/settings/mail-server");
     await page.getByLabel("Host").fill("elsewhere.lan");
     const password = page.getByLabel("Password", { exact: true });
-    expect(await password.getAttribute("placeholder")).toBe(again);
+    expect(await password.getAttribute("placeholder")).toBe(reentryHint);
     await page.getByRole("button", { name: "Send test e-mail" }).click();
     await page.getByText(`${request}, or clear it.`).waitFor();
     await inspect(page, "secrets-mail-server");

@@ -193,10 +193,10 @@ describeInChromium("the settings", (browser) => {
     await page.keyboard.type("Chat bot");
     // Over the access to “Allow MCP”.
     for (const pressed of ["Tab", "Tab", "Space", "Enter"]) await page.keyboard.press(pressed);
-    const shown = page.getByLabel("API key", { exact: true });
-    await shown.waitFor();
+    const keyField = page.getByLabel("API key", { exact: true });
+    await keyField.waitFor();
     expect(await findViolations(page)).toEqual([]);
-    const key = (await shown.textContent()) ?? "";
+    const key = (await keyField.textContent()) ?? "";
     const request = () =>
       fetch(`${world.url}/api/v1/monitors`, { headers: { Authorization: `Bearer ${key}` } });
     expect((await request()).status).toBe(200);

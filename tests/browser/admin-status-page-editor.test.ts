@@ -156,9 +156,9 @@ describeInChromium("the editor of a status page", (browser) => {
     const { page } = opened;
     await unfold(page, "Appearance");
     const file = page.getByRole("group", { name: "Logo", exact: true }).locator("input[type=file]");
-    const none = "<svg/>";
+    const emptySvg = "<svg/>";
     const type = "image/svg+xml";
-    await file.setInputFiles({ name: "a.svg", mimeType: type, buffer: Buffer.from(none) });
+    await file.setInputFiles({ name: "a.svg", mimeType: type, buffer: Buffer.from(emptySvg) });
     await page.getByText(/^The file must/).waitFor();
     const good = { name: "a.png", mimeType: "image/png", buffer: Buffer.from(pixel.png) };
     await file.setInputFiles(good);

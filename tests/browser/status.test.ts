@@ -314,8 +314,8 @@ describeInChromium("the status page", (browser) => {
       );
       await page.goto("data:text/html,<title>calm</title>");
       const before = requests.length;
-      const shown = hostileMarkdown.map((text) => renderHtml(parseMarkdown(text))).join("");
-      await page.setContent(`<title>calm</title><main>${shown}</main>`);
+      const renderedTexts = hostileMarkdown.map((text) => renderHtml(parseMarkdown(text))).join("");
+      await page.setContent(`<title>calm</title><main>${renderedTexts}</main>`);
       await page.evaluate(() => {
         for (const element of document.querySelectorAll("main *")) {
           element.dispatchEvent(new Event("error"));

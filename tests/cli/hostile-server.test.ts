@@ -105,25 +105,25 @@ for (const [name, args] of Object.entries(commands))
     writeFileSync(keyFile, `sbx_${"b".repeat(43)}`);
     const other = `http://localhost:${server.port}`;
     const files: Record<string, string> = { "a.yaml": file, KEY: keyFile, OTHER: other };
-    const own = args.map((one) => files[one] ?? one);
+    const filledArgs = args.map((one) => files[one] ?? one);
     for (const json of [[], ["--json"]])
       for (refuses of [false, true]) {
-        let shown = "";
-        const take = (text: string | Uint8Array) => (shown += String(text)) !== "";
+        let output = "";
+        const take = (text: string | Uint8Array) => (output += String(text)) !== "";
         const spies = [process.stdout, process.stderr].map((stream) =>
           spyOn(stream, "write").mockImplementation(take as never),
         );
         const address = ["--server", `http://127.0.0.1:${server.port}`];
         const key = ["--key", `sbx_${"a".repeat(43)}`];
         try {
-          await runCommandLine([...name.split(" "), ...own, ...address, ...key, ...json]);
+          await runCommandLine([...name.split(" "), ...filledArgs, ...address, ...key, ...json]);
         } finally {
           for (const spy of spies) spy.mockRestore();
         }
-        expect(shown).not.toBe("");
+        expect(output).not.toBe("");
         // YAML contains people's text, including direction marks.
         const isYaml = json.length === 0 && name === "export";
-        expect(shown).not.toMatch(isYaml ? /[^\P{Cc}\n\t]/u : /[^\P{Cc}\n\t]|[\u202a-\u202e]/u);
+        expect(output).not.toMatch(isYaml ? /[^\P{Cc}\n\t]/u : /[^\P{Cc}\n\t]|[\u202a-\u202e]/u);
       }
   });
 
@@ -150,9 +150,9 @@ for (const [what, answer] of Object.entries(endless))
       port: 0,
       fetch: answer,
     });
-    let shown = "";
+    let output = "";
     const spy = spyOn(process.stderr, "write").mockImplementation(
-      (text) => (shown += String(text)) !== "",
+      (text) => (output += String(text)) !== "",
     );
     try {
       const args = [
@@ -165,5 +165,5 @@ for (const [what, answer] of Object.entries(endless))
     } finally {
       spy.mockRestore();
     }
-    expect(shown).toContain("sends an endless response");
+    expect(output).toContain("sends an endless response");
   });

@@ -36,8 +36,8 @@ describe.skipIf(!hasRqlite)("an escalation on a cluster", () => {
       const vault = createVault(new Uint8Array(32).fill(7));
       return { node, ...createAppliance({ store, clock, vault, leases: node }) };
     };
-    const both = [start("a"), start("b")] as const;
-    type Server = (typeof both)[number];
+    const engines = [start("a"), start("b")] as const;
+    type Server = (typeof engines)[number];
     const pass = async (seconds: number, servers: readonly Server[]) => {
       for (const end = time.now + seconds * 1_000; time.now < end;) {
         time.now += 2_000;
@@ -49,11 +49,11 @@ describe.skipIf(!hasRqlite)("an escalation on a cluster", () => {
     // A message whose end could not be stored is repeated with its ID.
     const readSent = () => new Set(phone.asked.map(({ headers }) => headers["webhook-id"])).size;
 
-    const [{ appliance, app }] = both;
+    const [{ appliance, app }] = engines;
     const { api } = await addOrganization(appliance, app, "Ours");
     const create = async (path: string, body: object) =>
       (await api("POST", `/api/v1/${path}`, { body })).json.data;
-    await pass(8, both);
+    await pass(8, engines);
     const hook = { type: "webhook", name: "Phone", url: phone.at("/"), incidents: false };
     const { id } = await create("alert-channels", hook);
     const targets = [{ type: "channel", id }];
@@ -66,24 +66,24 @@ describe.skipIf(!hasRqlite)("an escalation on a cluster", () => {
     const startedAt = time.now;
     const passSeconds = (seconds: number, servers: readonly Server[]) =>
       pass((startedAt - time.now) / 1_000 + seconds, servers);
-    await pass(8, both);
+    await pass(8, engines);
     expect(phone.asked).toHaveLength(1);
 
     time.now = startedAt + 58_000;
     const leader = await findLeader(databases);
-    await Promise.all([passSeconds(70, both), leader.kill()]);
+    await Promise.all([passSeconds(70, engines), leader.kill()]);
     expect(readSent()).toBe(2);
     const before = phone.asked.length;
 
-    const sender = both.find(({ node }) => node.findNamed("alerting") !== null);
-    const survivors = both.filter((one) => one !== sender);
+    const sender = engines.find(({ node }) => node.findNamed("alerting") !== null);
+    const survivors = engines.filter((one) => one !== sender);
     expect(survivors).toHaveLength(1);
     await passSeconds(140, survivors);
     expect(phone.asked).toHaveLength(before + 1);
     // The other one is back, and finds its lease lost.
-    await passSeconds(170, both);
+    await passSeconds(170, engines);
     expect(phone.asked).toHaveLength(before + 1);
-    await passSeconds(190, both);
+    await passSeconds(190, engines);
     expect(phone.asked).toHaveLength(before + 2);
     expect(readSent()).toBe(4);
   });

@@ -20,10 +20,10 @@ const isShard = (name: string) => name.startsWith("shard ");
 test("every node computes the same equal distribution of shards", () => {
   fc.assert(
     fc.property(nodeIds, (ids) => {
-      const wanted = assignLeases(ids);
-      expect([...wanted.keys()].toSorted()).toEqual(leaseNames.toSorted());
-      expect(assignLeases(ids.toReversed())).toEqual(wanted);
-      const shards = [...wanted].filter(([name]) => isShard(name));
+      const assignment = assignLeases(ids);
+      expect([...assignment.keys()].toSorted()).toEqual(leaseNames.toSorted());
+      expect(assignLeases(ids.toReversed())).toEqual(assignment);
+      const shards = [...assignment].filter(([name]) => isShard(name));
       const counts = ids.map((id) => shards.filter(([, owner]) => owner === id).length);
       expect(Math.max(...counts)).toBe(Math.ceil(64 / ids.length));
     }),
@@ -37,8 +37,8 @@ test("a node that joins or leaves moves little more than its own share", () => {
       fc.pre(!ids.includes(newcomer));
       const [before, after] = [assignLeases(ids), assignLeases([...ids, newcomer])];
       const moved = leaseNames.filter((name) => before.get(name) !== after.get(name)).length;
-      const its = [...after.values()].filter((id) => id === newcomer).length;
-      expect(moved).toBeLessThanOrEqual(its + 24);
+      const movedCount = [...after.values()].filter((id) => id === newcomer).length;
+      expect(moved).toBeLessThanOrEqual(movedCount + 24);
     }),
     { numRuns: 50 },
   );

@@ -56,8 +56,8 @@ describe("nodes on one database", () => {
       // Within a lease's time.
       await beat(nodes, ttlMs / 2_000);
       expect(nodes.flatMap((node) => node.held()).toSorted()).toEqual(leaseNames.toSorted());
-      const most = Math.ceil(64 / nodes.length);
-      for (const node of nodes) expect(node.shards().length).toBeLessThanOrEqual(most);
+      const maxShards = Math.ceil(64 / nodes.length);
+      for (const node of nodes) expect(node.shards().length).toBeLessThanOrEqual(maxShards);
     }
   });
 

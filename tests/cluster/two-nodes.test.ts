@@ -58,11 +58,11 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
 
     test("receives every event once and in log order, from either server", async () => {
       const [a, b] = await nodes.world();
-      const who = await signInMember(a, "viewer");
-      const pages = await Promise.all([a, b].map((node) => openStream(node, who.cookie)));
+      const viewer = await signInMember(a, "viewer");
+      const pages = await Promise.all([a, b].map((node) => openStream(node, viewer.cookie)));
       for (const page of pages) await page.readUntil(({ event }) => event === "hello");
       const count = 40;
-      const heard = pages.map(async (page) => {
+      const receptions = pages.map(async (page) => {
         const all: Notified[] = [];
         while (all.length < count) all.push(...(await page.readUntil(isChange)).filter(isChange));
         return all.map(subjectOf);
@@ -77,33 +77,34 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
         )
         .map(({ subjectId }) => subjectId);
       expect(log.toSorted()).toEqual(written.toSorted());
-      expect(await Promise.all(heard)).toEqual([log, log]);
+      expect(await Promise.all(receptions)).toEqual([log, log]);
     });
 
     test("continues at another server where it was interrupted", async () => {
       const [a, b] = await nodes.world();
-      const who = await signInMember(a, "viewer");
-      const before = await openStream(a, who.cookie);
+      const viewer = await signInMember(a, "viewer");
+      const before = await openStream(a, viewer.cookie);
       const ids = [await createSampleRecord(b.ours.api, "incidents")];
       const last = (await before.readUntil(isChange)).at(-1);
       await before.leave();
       for (const { ours } of [a, b]) ids.push(await createSampleRecord(ours.api, "incidents"));
       const headers = { "Last-Event-ID": last?.id ?? "" };
-      const after = await openStream(b, who.cookie, { headers });
-      const heard: Notified[] = [];
-      while (heard.filter(isChange).length < 2) heard.push(...(await after.readUntil(isChange)));
-      expect(heard.map(({ event }) => event)).not.toContain("reset");
-      expect([last, ...heard.filter(isChange)].map((one) => subjectOf(one as Notified))).toEqual(
+      const after = await openStream(b, viewer.cookie, { headers });
+      const received: Notified[] = [];
+      while (received.filter(isChange).length < 2)
+        received.push(...(await after.readUntil(isChange)));
+      expect(received.map(({ event }) => event)).not.toContain("reset");
+      expect([last, ...received.filter(isChange)].map((one) => subjectOf(one as Notified))).toEqual(
         ids,
       );
     });
 
     test("closes when its session ends at the other server", async () => {
       const [a, b] = await nodes.world();
-      const who = await signInMember(a, "member");
-      const page = await openStream(b, who.cookie);
+      const member = await signInMember(a, "member");
+      const page = await openStream(b, member.cookie);
       await page.next();
-      expect((await who.page("POST", "/dashboard/sign-out")).status).toBe(200);
+      expect((await member.page("POST", "/dashboard/sign-out")).status).toBe(200);
       while ((await page.next()) !== null);
     });
   });
@@ -111,19 +112,19 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
   describe("a right that is revoked at one server", () => {
     test("is revoked at once at the other: session, role and two-factor", async () => {
       const [a, b] = await nodes.world();
-      const who = await signInMember(a, "admin");
+      const admin = await signInMember(a, "admin");
       const requestAtB = (method: string, path: string, body?: object) =>
         b.client(null)(method, path, {
-          headers: { Cookie: who.cookie, "Sec-Fetch-Site": "same-origin" },
+          headers: { Cookie: admin.cookie, "Sec-Fetch-Site": "same-origin" },
           ...(body && { body }),
         });
       const invite = { email: "new@team.example", role: "viewer" };
       expect((await requestAtB("POST", "/dashboard/invitations", invite)).status).toBe(201);
-      await changeMember(a.ours.scope, who.id, { role: "viewer" });
+      await changeMember(a.ours.scope, admin.id, { role: "viewer" });
       expect((await requestAtB("POST", "/dashboard/invitations", invite)).status).toBe(403);
       expect((await requestAtB("GET", "/dashboard/overview")).status).toBe(200);
       const reset = { password: "another long password", withoutTwoFactor: true };
-      await resetPassword(a.ours.scope, who.email, reset);
+      await resetPassword(a.ours.scope, admin.email, reset);
       expect((await requestAtB("GET", "/dashboard/overview")).status).toBe(401);
     });
 

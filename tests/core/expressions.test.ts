@@ -73,17 +73,17 @@ describe("a long search", () => {
   /** Result of a search, and the number of event-loop turns that it took. */
   async function search(signal?: AbortSignal): Promise<[found: SearchOutcome, turns: number]> {
     let turns = 0;
-    let over = false;
+    let isOver = false;
     const count = () => {
       turns++;
-      if (!over) setImmediate(count);
+      if (!isOver) setImmediate(count);
     };
     const countTurn = (rest: () => Promise<SearchOutcome>) => {
       count();
       return rest();
     };
     const found = await isFound(explodes, text, countTurn, signal);
-    over = true;
+    isOver = true;
     return [found, turns];
   }
 

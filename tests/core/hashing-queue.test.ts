@@ -11,14 +11,14 @@ function setUpScene() {
   const running: { name: string; end: () => void }[] = [];
   const begun: string[] = [];
   const refused: string[] = [];
-  let most = 0;
+  let maxRunning = 0;
   const request = (name: string, client: HashingClient) =>
     queue
       .run(client, () => {
         begun.push(name);
         return new Promise<void>((end) => {
           running.push({ name, end });
-          most = Math.max(most, running.length);
+          maxRunning = Math.max(maxRunning, running.length);
         });
       })
       .catch((error: unknown) => {
@@ -43,7 +43,7 @@ function setUpScene() {
     isKnown,
   });
   const buildPageClient = (client: string): HashingClient => ({ lane: "page", client });
-  const getMostAtOnce = () => most;
+  const getMostAtOnce = () => maxRunning;
   return {
     request,
     begun,

@@ -145,12 +145,13 @@ describe("a secret never follows a changed address", () => {
     } catch (error) {
       details = (error as AppError).details;
     }
-    const again = "stays with the address it was given for: send it again for the new address";
+    const reentryMessage =
+      "stays with the address it was given for: send it again for the new address";
     expect(details).toEqual([
-      { path: "token", message: `${again}, or null` },
-      { path: "auth.pass", message: `${again}, or null` },
-      { path: "headers.X-A", message: `${again}, or leave it out` },
-      { path: "headers.X.B", message: `${again}, or leave it out` },
+      { path: "token", message: `${reentryMessage}, or null` },
+      { path: "auth.pass", message: `${reentryMessage}, or null` },
+      { path: "headers.X-A", message: `${reentryMessage}, or leave it out` },
+      { path: "headers.X.B", message: `${reentryMessage}, or leave it out` },
     ]);
   });
 });

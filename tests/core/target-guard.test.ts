@@ -11,8 +11,8 @@ import {
   createTargetGuard,
 } from "../../src/core/security/target-guard.ts";
 
-const nowhere = createTargetGuard(() => []);
-const issueOf = (address: string) => nowhere.findIssue(address, 80);
+const idleGuard = createTargetGuard(() => []);
+const issueOf = (address: string) => idleGuard.findIssue(address, 80);
 
 const blocked: Record<string, string[]> = {
   "a link-local address, where cloud machines keep their credentials": [
@@ -43,7 +43,7 @@ describe("a check or an alert must not connect to", () => {
     for (const [what, addresses] of Object.entries(blocked))
       for (const address of addresses)
         for (const port of [null, 1, 443, 65_535])
-          expect(nowhere.findIssue(address, port)).toBe(`is ${what}`);
+          expect(idleGuard.findIssue(address, port)).toBe(`is ${what}`);
   });
 
   test("one of these IPv4 addresses in IPv6 notation: mapped, compatible or NAT64", () => {
@@ -92,8 +92,8 @@ describe("a check or an alert must not connect to", () => {
         const carried = carry(...buildParts(address));
         expect([carried, issueOf(carried)]).toEqual([carried, issueOf(address)]);
       }
-      const own = createTargetGuard(() => [{ host: "0.0.0.0", port: 3210 }]);
-      expect(own.findIssue(carry(127, 0, 0, 1), 3210)).toBe("is this appliance itself");
+      const listeningGuard = createTargetGuard(() => [{ host: "0.0.0.0", port: 3210 }]);
+      expect(listeningGuard.findIssue(carry(127, 0, 0, 1), 3210)).toBe("is this appliance itself");
       expect(isLoopback(carry(127, 0, 0, 1))).toBe(true);
       for (const address of ["8.8.8.8", "10.1.2.3", "127.0.0.1"])
         expect([address, issueOf(carry(...buildParts(address)))]).toEqual([address, null]);
@@ -134,7 +134,7 @@ test("this machine, the LAN and the internet are allowed", () => {
 });
 
 describe("the appliance's own listeners", () => {
-  const own = "is this appliance itself";
+  const ownReason = "is this appliance itself";
   const runGuarded = (host: string, address: string, port: number | null = 3210) =>
     createTargetGuard(() => [{ host, port: 3210 }]).findIssue(address, port);
   const ours = Object.values(networkInterfaces())
@@ -145,12 +145,12 @@ describe("the appliance's own listeners", () => {
   test("on every address are rejected on each address of this machine", () => {
     for (const host of ["0.0.0.0", "::"])
       for (const address of [...ours, "127.0.0.1", "127.1.2.3", "::ffff:127.0.0.1"])
-        expect([host, address, runGuarded(host, address)]).toEqual([host, address, own]);
-    expect(runGuarded("::", "::1")).toBe(own);
+        expect([host, address, runGuarded(host, address)]).toEqual([host, address, ownReason]);
+    expect(runGuarded("::", "::1")).toBe(ownReason);
   });
 
   test("on another machine are rejected on each address that it reports", () => {
-    const own = "is this appliance itself";
+    const ownReason = "is this appliance itself";
     const [everywhere, one] = describeListeners([
       { host: "0.0.0.0", port: 3210 },
       { host: "10.1.1.7", port: 8080 },
@@ -161,7 +161,10 @@ describe("the appliance's own listeners", () => {
     ]);
     const other = { host: "0.0.0.0", port: 3210, addresses: ["192.0.2.7"] };
     const guard = createTargetGuard(() => [other]);
-    expect(["192.0.2.7", "127.0.0.1"].map((one) => guard.findIssue(one, 3210))).toEqual([own, own]);
+    expect(["192.0.2.7", "127.0.0.1"].map((one) => guard.findIssue(one, 3210))).toEqual([
+      ownReason,
+      ownReason,
+    ]);
     expect(guard.findIssue("192.0.2.7", 3211)).toBeNull();
     expect(guard.findIssue("192.0.2.8", 3210)).toBeNull();
   });
@@ -177,7 +180,7 @@ describe("the appliance's own listeners", () => {
       ["localhost", "::1"],
     ];
     for (const [host, address] of pairs)
-      expect([host, address, runGuarded(host, address)]).toEqual([host, address, own]);
+      expect([host, address, runGuarded(host, address)]).toEqual([host, address, ownReason]);
     expect(runGuarded("192.168.1.5", "127.0.0.1")).toBeNull();
     expect(runGuarded("127.0.0.1", "192.168.1.5")).toBeNull();
   });
@@ -188,7 +191,7 @@ describe("the appliance's own listeners", () => {
       ["0:0:0:0:0:0:0:1", "::1"],
       ["::ffff:127.0.0.1", "127.0.0.1"],
     ] as const)
-      expect([host, address, runGuarded(host, address)]).toEqual([host, address, own]);
+      expect([host, address, runGuarded(host, address)]).toEqual([host, address, ownReason]);
   });
 
   test("are only these ports: other programs and pings of the same machine are allowed", () => {
@@ -204,7 +207,10 @@ describe("the appliance's own listeners", () => {
     const guard = createTargetGuard(() => listeners);
     expect(guard.findIssue("127.0.0.1", 3210)).toBeNull();
     listeners.push({ host: "127.0.0.1", port: 3210 }, { host: "127.0.0.1", port: 8080 });
-    expect([3210, 8080].map((port) => guard.findIssue("127.0.0.1", port))).toEqual([own, own]);
+    expect([3210, 8080].map((port) => guard.findIssue("127.0.0.1", port))).toEqual([
+      ownReason,
+      ownReason,
+    ]);
   });
 });
 

@@ -15,7 +15,7 @@ test("a failing monitor shows who changed it in the hour before, and what failed
   const { page } = await signInMember(watch, "viewer");
   const readCauses = async () =>
     (await page("GET", `/dashboard/monitors/${shop.id}/causes`)).json.data;
-  const none = {
+  const noCause = {
     certificateExpiredAt: null,
     resolved: null,
     changes: [],
@@ -23,7 +23,7 @@ test("a failing monitor shows who changed it in the hour before, and what failed
     neighborCount: 0,
   };
   await engine.runOnce();
-  expect(await readCauses()).toEqual({ since: null, ...none });
+  expect(await readCauses()).toEqual({ since: null, ...noCause });
   time.now += 2 * 3_600_000;
   await engine.runOnce();
   await api("PATCH", `/api/v1/monitors/${shop.id}`, { body: { timeout: 7 } });
@@ -152,10 +152,10 @@ test("monitors of the same host or address are named before those of the same gr
       causes,
     }) satisfies FailingMonitor;
   const buildAddress = (value: string) => ({ kind: "address", value }) as const;
-  const own = buildOutage("own", 0, "g", { url: "https://DB.lan:8443/x" }, [
+  const ownOutage = buildOutage("own", 0, "g", { url: "https://DB.lan:8443/x" }, [
     buildAddress("10.0.0.7"),
   ]);
-  const ranked = rankNeighbors(own, [
+  const ranked = rankNeighbors(ownOutage, [
     buildOutage("other", 0, null, { url: "https://a.example" }),
     buildOutage("group", 1, "g", { url: "https://b.example" }),
     buildOutage("port", 3, null, { host: "db.lan", port: 5_432 }),

@@ -71,8 +71,8 @@ describe("the public preview", () => {
     const html = await preview({ title: "Slow", monitorIds: [id] });
     expect(html).toContain("Web shop");
     expect(html).not.toContain("srv-7");
-    const shown = [{ name: "API", groupId: null, monitors: [{ id, name: "Orders" }] }];
-    const partners = { slug: "partners", title: "Partners", sections: shown };
+    const publicSections = [{ name: "API", groupId: null, monitors: [{ id, name: "Orders" }] }];
+    const partners = { slug: "partners", title: "Partners", sections: publicSections };
     const created = await api("POST", "/api/v1/status-pages", { body: partners });
     const statusPageId = created.json.data.id;
     const other = await preview({ title: "Slow", monitorIds: [id], statusPageId });
@@ -141,12 +141,12 @@ describe("recipients of an incident", () => {
       (await audience(query)).pages.map(
         ({ id, subscribers }: { id: string; subscribers: number }) => [id, subscribers],
       );
-    const both = [
+    const pages = [
       [pageId, 0],
       [second, 1],
     ];
-    expect(await readPages("")).toEqual(both);
-    expect(await readPages(`monitorIds=${shop.id}`)).toEqual(both);
+    expect(await readPages("")).toEqual(pages);
+    expect(await readPages(`monitorIds=${shop.id}`)).toEqual(pages);
     expect(await readPages(`monitorIds=${other.id}`)).toEqual([[pageId, 0]]);
   });
 });

@@ -65,8 +65,8 @@ async function wholeOf(page: Client, query: Filters = {}) {
   const rows = [];
   for (const groupId of [...groups.map(({ id }) => id), null]) {
     for (let from = 0; ; from += 500) {
-      const wanted = { ...query, ...folderOf(groupId), from: String(from), count: "500" };
-      const search = new URLSearchParams(wanted as Record<string, string>).toString();
+      const rowsQuery = { ...query, ...folderOf(groupId), from: String(from), count: "500" };
+      const search = new URLSearchParams(rowsQuery as Record<string, string>).toString();
       const { data } = (await page("GET", `/dashboard/overview/rows?${search}`)).json;
       rows.push(...(data as CompactMonitor[]).map((row) => expandMonitor(row, groupId)));
       if (data.length < 500) break;
@@ -143,10 +143,10 @@ describe("the Monitors page with more monitors than one response contains", () =
       const { page } = world;
       const { groups, rows } = await wholeOf(page);
       const byId = new Map(groups.map((group) => [group.id, group]));
-      const wanted = rows.filter((row) => isMatching(row, byId.get(row.groupId ?? ""), filter));
+      const matching = rows.filter((row) => isMatching(row, byId.get(row.groupId ?? ""), filter));
       const { monitors, totals } = await read(page, filter as Record<string, string>);
       expect(totals).toBeUndefined();
-      expect(monitors.map(({ id }) => id)).toEqual(wanted.map(({ id }) => id));
+      expect(monitors.map(({ id }) => id)).toEqual(matching.map(({ id }) => id));
     },
   );
 

@@ -16,9 +16,9 @@ async function openIncident() {
   const dashboard = await createDashboard();
   await dashboard.live.start();
   running.push(dashboard.live);
-  const who = await signInMember(dashboard, "viewer");
-  const stream = await openStream(dashboard, who.cookie);
-  return { ...dashboard, who, stream, hello: await stream.next() };
+  const viewer = await signInMember(dashboard, "viewer");
+  const stream = await openStream(dashboard, viewer.cookie);
+  return { ...dashboard, who: viewer, stream, hello: await stream.next() };
 }
 
 type Made = Awaited<ReturnType<typeof openIncident>>;

@@ -201,19 +201,19 @@ describe("the Monitors page in one response", () => {
 });
 
 test("a target is abbreviated as people write it", () => {
-  const none = { url: null, watched: null, port: null };
+  const noTarget = { url: null, watched: null, port: null };
   const targets: [Parameters<typeof formatTarget>[0], string | null][] = [
-    [{ ...none, type: "http", url: "https://shop.lan/" }, "shop.lan"],
+    [{ ...noTarget, type: "http", url: "https://shop.lan/" }, "shop.lan"],
     [
-      { ...none, type: "http", url: "http://shop.lan:8080/health?full=1" },
+      { ...noTarget, type: "http", url: "http://shop.lan:8080/health?full=1" },
       "shop.lan:8080/health?full=1",
     ],
-    [{ ...none, type: "tcp", watched: "db.lan", port: 5432 }, "db.lan:5432"],
-    [{ ...none, type: "tcp", watched: "fd00::1", port: 22 }, "[fd00::1]:22"],
-    [{ ...none, type: "tls", watched: "shop.lan", port: 443 }, "shop.lan"],
-    [{ ...none, type: "tls", watched: "shop.lan", port: 8443 }, "shop.lan:8443"],
-    [{ ...none, type: "ping", watched: "router.lan" }, "router.lan"],
-    [{ ...none, type: "push" }, null],
+    [{ ...noTarget, type: "tcp", watched: "db.lan", port: 5432 }, "db.lan:5432"],
+    [{ ...noTarget, type: "tcp", watched: "fd00::1", port: 22 }, "[fd00::1]:22"],
+    [{ ...noTarget, type: "tls", watched: "shop.lan", port: 443 }, "shop.lan"],
+    [{ ...noTarget, type: "tls", watched: "shop.lan", port: 8443 }, "shop.lan:8443"],
+    [{ ...noTarget, type: "ping", watched: "router.lan" }, "router.lan"],
+    [{ ...noTarget, type: "push" }, null],
   ];
   for (const [monitor, target] of targets) expect(formatTarget(monitor)).toBe(target);
 });

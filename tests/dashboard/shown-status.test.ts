@@ -5,10 +5,10 @@ import { buildHeadline } from "../../web/pages/wall/wall-rules.ts";
 const late = "Not judged: too many other checks are under way.";
 
 test("a row with an unjudged last check shows that, unless its state is worse or not from a check", () => {
-  const shown = (["up", "degraded", "pending", "down", "maintenance", "paused"] as const).map(
-    (status) => [status, determineShownStatus({ status, lastMessage: late })],
-  );
-  expect(Object.fromEntries(shown)).toEqual({
+  const shownStatuses = (
+    ["up", "degraded", "pending", "down", "maintenance", "paused"] as const
+  ).map((status) => [status, determineShownStatus({ status, lastMessage: late })]);
+  expect(Object.fromEntries(shownStatuses)).toEqual({
     up: "unknown",
     degraded: "unknown",
     pending: "unknown",

@@ -398,14 +398,14 @@ describe("an invalid backup changes nothing and is reported", () => {
 
   test("whose secrets neither the given key nor that of the directory can decrypt", async () => {
     const [{ file }, path] = [await backUpAppliance(), await readUsed()];
-    const none = join(newDirectory(), "secret.key");
-    writeFileSync(none, "not a key");
+    const missingKey = join(newDirectory(), "secret.key");
+    writeFileSync(missingKey, "not a key");
     const before = readBytes(path);
     for (const [key, said] of [
       [undefined, join(path, "secret.key")],
       [join(path, "secret.key"), "another key"],
-      [none, "not a key"],
-      [`${none}.gone`, "There is no key"],
+      [missingKey, "not a key"],
+      [`${missingKey}.gone`, "There is no key"],
     ] as const)
       expect(await refusalOf(() => restoreParts(path, file, { key }))).toEqual({
         code: "DATA_UNUSABLE",

@@ -214,11 +214,11 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     await Promise.all([before.close(), data.close()]);
 
     openDataDirectory(onFile, { ...usual, migrations, upgrade: true }).close();
-    using wanted = new Database(join(onFile, "signalbox.db"), { readonly: true });
+    using original = new Database(join(onFile, "signalbox.db"), { readonly: true });
     const copy = join(newDirectory(), "copy.db");
     await download(new RqliteClient(buildClusterAddress(node)), copy);
     using found = new Database(copy, { readonly: true });
-    expect(listDifferences(readContent(wanted), readContent(found))).toEqual(["guards"]);
+    expect(listDifferences(readContent(original), readContent(found))).toEqual(["guards"]);
     expect(await readRows("select organization_id from organization_settings order by 1")).toEqual(
       children,
     );
@@ -246,14 +246,14 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     const upgrade = { ...usual, migrations, upgrade: true };
     const database = `rqlite://${cluster.map((node) => node.host).join(",")}`;
     const there = await openData({ dataDir: onCluster, database }, upgrade);
-    const here = openDataDirectory(onFile, upgrade);
+    const localData = openDataDirectory(onFile, upgrade);
     const copy = join(newDirectory(), "copy.db");
     await download(new RqliteClient(buildClusterAddress(...cluster)), copy);
     using found = new Database(copy, { readonly: true });
-    expect(listDifferences(readContent(here.database), readContent(found))).toEqual([]);
-    expect(there.migrated).toBe(here.migrated);
+    expect(listDifferences(readContent(localData.database), readContent(found))).toEqual([]);
+    expect(there.migrated).toBe(localData.migrated);
     expect(found.query("select distinct rank from organizations").values()).toEqual([[7]]);
-    here.close();
+    localData.close();
     await there.close();
   });
 
@@ -401,8 +401,9 @@ describe.skipIf(!hasRqlite)("a copy of a cluster", () => {
     });
     const restored = openDataDirectory(dataDir, usual);
     expect((await listOrganizations(restored.store)).map(({ name }) => name)).toEqual(["Ours"]);
-    const own = "select name from sqlite_schema where name in ('write_markers', 'migration_lease')";
-    expect(restored.database.query(own).values()).toEqual([]);
+    const ownTablesText =
+      "select name from sqlite_schema where name in ('write_markers', 'migration_lease')";
+    expect(restored.database.query(ownTablesText).values()).toEqual([]);
     restored.close();
   });
 });

@@ -92,22 +92,22 @@ test("the schema rejects references to another organization's records", async ()
     await createSampleRecord(ours.api, "monitor-groups"),
     await createSampleRecord(ours.api, "incidents"),
   ];
-  const their = {
+  const foreign = {
     monitor: await createSampleRecord(theirs.api, "monitors"),
     group: await createSampleRecord(theirs.api, "monitor-groups"),
     channel: await createSampleRecord(theirs.api, "alert-channels"),
     incident: await createSampleRecord(theirs.api, "incidents"),
   };
   const attempts: [statement: string, parameters: string[]][] = [
-    ["UPDATE monitors SET group_id = ? WHERE id = ?", [their.group, monitor]],
-    ["UPDATE incidents SET monitor_id = ? WHERE id = ?", [their.monitor, incident]],
+    ["UPDATE monitors SET group_id = ? WHERE id = ?", [foreign.group, monitor]],
+    ["UPDATE incidents SET monitor_id = ? WHERE id = ?", [foreign.monitor, incident]],
     [
       "UPDATE incident_updates SET incident_id = ? WHERE incident_id = ?",
-      [their.incident, incident],
+      [foreign.incident, incident],
     ],
-    ["INSERT INTO monitor_channels VALUES (?, ?, ?, 0)", [ours.id, monitor, their.channel]],
-    ["INSERT INTO monitor_channels VALUES (?, ?, ?, 0)", [theirs.id, monitor, their.channel]],
-    ["INSERT INTO monitor_group_channels VALUES (?, ?, ?, 0)", [ours.id, group, their.channel]],
+    ["INSERT INTO monitor_channels VALUES (?, ?, ?, 0)", [ours.id, monitor, foreign.channel]],
+    ["INSERT INTO monitor_channels VALUES (?, ?, ?, 0)", [theirs.id, monitor, foreign.channel]],
+    ["INSERT INTO monitor_group_channels VALUES (?, ?, ?, 0)", [ours.id, group, foreign.channel]],
     ["UPDATE monitors SET organization_id = ? WHERE id = ?", [theirs.id, monitor]],
   ];
   for (const [statement, parameters] of attempts)

@@ -57,10 +57,10 @@ test("unencrypted secrets of an older version are encrypted, and read as before"
   expect(await seal()).toBe(2);
   expect(readSecrets("monitor", shop)).toEqual({ bearerToken: "token", ...headers });
   expect(readSecrets("alert-channel", bot)).toEqual({ secret: signingCanary, ...headers });
-  const shown = await readMonitor(shop);
-  expect(shown.headers).toEqual({ "X-Api-Key": null, "X.Team": null });
-  expect(shown.secretsSet).toEqual(["bearerToken"]);
-  expect((await changeMonitor(shop, shown)).json.data).toEqual(shown);
+  const shopRecord = await readMonitor(shop);
+  expect(shopRecord.headers).toEqual({ "X-Api-Key": null, "X.Team": null });
+  expect(shopRecord.secretsSet).toEqual(["bearerToken"]);
+  expect((await changeMonitor(shop, shopRecord)).json.data).toEqual(shopRecord);
   expect(readSecrets("monitor", shop)).toEqual({ bearerToken: "token", ...headers });
 });
 

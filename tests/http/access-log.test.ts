@@ -64,9 +64,9 @@ test("values of path parameters, queries, headers and bodies are not logged", as
     );
     expect([path, entries.length]).toEqual([path, 1]);
     // Our own words are logged, so that the route can be recognized.
-    const shown = entries[0]?.path.split("/") ?? [];
+    const segments = entries[0]?.path.split("/") ?? [];
     const words = path.split("/").filter((word) => /^[a-z-]+$/.test(word));
-    expect([path, words.filter((word) => !shown.includes(word))]).toEqual([path, []]);
+    expect([path, words.filter((word) => !segments.includes(word))]).toEqual([path, []]);
     seen++;
   }
   expect(seen).toBeGreaterThan(150);

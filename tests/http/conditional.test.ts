@@ -179,8 +179,8 @@ test("every change and deletion is rejected if its If-Match does not match", asy
       route.path.includes("deleted-records") ? deletedId : idOf(nounOf(route.path)),
       childIds[kind],
     );
-    const own = { settings: { smtp: null }, config: {} }[nounOf(route.path)];
-    const input = own === undefined ? buildInput(route) : { body: own };
+    const specialBody = { settings: { smtp: null }, config: {} }[nounOf(route.path)];
+    const input = specialBody === undefined ? buildInput(route) : { body: specialBody };
     for (const stale of ['"0-x"', '"x-gzip"', 'W/"1-x"', "nonsense"]) {
       const headers = { ...input.headers, "If-Match": stale };
       const { status } = await api(route.method, path, { ...input, headers });

@@ -97,7 +97,7 @@ describe("the organization of a request", () => {
     const appliance = await testAppliance();
     const { ours, theirs, database } = appliance;
     const { id, page } = await signInMember(appliance, "member");
-    const their = await createSampleRecord(theirs.api, "incidents");
+    const foreignIncident = await createSampleRecord(theirs.api, "incidents");
     const readIds = async (headers: Record<string, string>, query = "") =>
       (await page("GET", `${path}${query}`, { headers })).json.data?.map(
         (one: { id: string }) => one.id,
@@ -109,8 +109,8 @@ describe("the organization of a request", () => {
       )
       .run(theirs.id, id);
     appliance.time.now += 500;
-    expect(await readIds({ "X-Organization": theirs.id })).toEqual([their]);
-    expect(await readIds({}, `?organization=${theirs.id}`)).toEqual([their]);
+    expect(await readIds({ "X-Organization": theirs.id })).toEqual([foreignIncident]);
+    expect(await readIds({}, `?organization=${theirs.id}`)).toEqual([foreignIncident]);
     expect(await readIds({}, `?page=1&organization=${ours.id}`)).toEqual([]);
     expect(await readIds({})).toEqual([]);
   });

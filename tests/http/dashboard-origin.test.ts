@@ -110,12 +110,12 @@ test("requests are checked in order: host, origin, session, path, method, role, 
   const { page } = await signInMember(appliance, "viewer");
   const { ask } = appliance;
   const evil = { Host: "rebound.evil.io" };
-  const own = { "Sec-Fetch-Site": "same-origin" };
+  const sameOrigin = { "Sec-Fetch-Site": "same-origin" };
   const steps: [string, () => ReturnType<typeof ask>, number][] = [
     ["host before origin", () => ask("POST", "/dashboard/sign-in", { headers: evil }), 421],
     ["origin before session", () => ask("POST", "/dashboard/people", {}), 403],
     ["session before path", () => ask("GET", "/dashboard/nothing", {}), 401],
-    ["session before method", () => ask("PUT", "/dashboard/people", { headers: own }), 401],
+    ["session before method", () => ask("PUT", "/dashboard/people", { headers: sameOrigin }), 401],
     ["path", () => page("GET", "/dashboard/nothing"), 404],
     ["method before role", () => page("POST", "/dashboard/people"), 405],
     ["role before body", () => page("PATCH", `/dashboard/people/${unknownId}`, { raw: "{" }), 403],

@@ -26,12 +26,12 @@ function summarize({ status, headers, text }: TestResponse): string {
 async function createNeighbors() {
   const appliance = await testAppliance();
   const { page } = await signInMember(appliance, "owner");
-  const their = await createPerson(appliance, appliance.theirs.id, "owner");
-  const theirs = await signInVisitor(appliance, their.id);
+  const stranger = await createPerson(appliance, appliance.theirs.id, "owner");
+  const theirs = await signInVisitor(appliance, stranger.id);
   const invitation = await theirs.page("POST", "/dashboard/invitations", {
     body: { email: "bea@their.example", role: "viewer" },
   });
-  const foreign = [their.id, theirs.id, appliance.theirs.writeKey.id, invitation.json.data.id];
+  const foreign = [stranger.id, theirs.id, appliance.theirs.writeKey.id, invitation.json.data.id];
   for (const noun of Object.keys(sampleBodies))
     foreign.push(await createSampleRecord(appliance.theirs.api, noun));
   foreign.push(await createSampleRecord(appliance.theirs.api, "alerts"));

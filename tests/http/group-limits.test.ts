@@ -37,7 +37,7 @@ async function createWorld() {
     return json.data.id as string;
   };
   const inbox = await pager.inbox();
-  const own = await group({ name: "Shop" });
+  const ownGroup = await group({ name: "Shop" });
   const foreign = await group({ name: `${canary} group`, tags: [canary] });
   const incident = { autoIncidentSeverity: "major", tags: ["shared"] };
   const hidden = await createWatchedJob([inbox], {
@@ -54,12 +54,12 @@ async function createWorld() {
   });
   const checkout = await createWatchedJob([inbox], {
     name: "Checkout",
-    groupId: own.id,
+    groupId: ownGroup.id,
     ...incident,
   });
   const cart = await createWatchedJob([inbox], {
     name: "Cart",
-    groupId: own.id,
+    groupId: ownGroup.id,
     dependsOn: [hidden.id],
   });
   const window = { startsAt: "2026-11-22T02:00:00.000Z", endsAt: "2026-11-22T04:00:00.000Z" };
@@ -70,7 +70,7 @@ async function createWorld() {
     none: await post("incidents", { title: `${canary} of no monitor` }),
   };
   const windows = {
-    own: await post("maintenance-windows", { ...window, title: "Own", groupIds: [own.id] }),
+    own: await post("maintenance-windows", { ...window, title: "Own", groupIds: [ownGroup.id] }),
     both: await post("maintenance-windows", {
       ...window,
       title: "Both",
@@ -101,12 +101,12 @@ async function createWorld() {
   const findAlertIds = (text: string) =>
     alerts.filter(({ data }) => JSON.stringify(data).includes(text)).map(({ id }) => id);
   const person = await signInMember(pager, "member");
-  await changeMember(pager.ours.scope, person.id, { groupIds: [own.id] });
+  await changeMember(pager.ours.scope, person.id, { groupIds: [ownGroup.id] });
   const other = await signInMember(pager, "member", { name: "Other" });
   await changeMember(pager.ours.scope, other.id, { groupIds: [foreign.id] });
   const owner = await signInMember(pager, "owner");
   const held = await admin("POST", "/api/v1/incidents?hold=60", { body: { title: canary } });
-  const { key } = await createApiKey(pager.ours.scope, { ...keyInput, groupIds: [own.id] });
+  const { key } = await createApiKey(pager.ours.scope, { ...keyInput, groupIds: [ownGroup.id] });
   return {
     ...pager,
     admin,
@@ -114,7 +114,7 @@ async function createWorld() {
     person,
     limited: pager.client(key),
     own: {
-      "monitor-groups": own.id as string,
+      "monitor-groups": ownGroup.id as string,
       monitors: checkout.id,
       incidents: incidents.own,
       "maintenance-windows": windows.own,

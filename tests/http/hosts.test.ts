@@ -21,8 +21,8 @@ test("a request without exactly one valid host is malformed, also outside the AP
     const { status, json } = await stranger("GET", "/healthz", { headers: { Host } });
     expect([Host, status, json.error?.code]).toEqual([Host, 400, "BAD_REQUEST"]);
   }
-  const none = await app.handle(new Request("http://localhost/healthz"));
-  expect(none.status).toBe(400);
+  const withoutHost = await app.handle(new Request("http://localhost/healthz"));
+  expect(withoutHost.status).toBe(400);
 });
 
 test("a path is found under a one-letter host name, and the request is unchanged otherwise", async () => {
@@ -31,14 +31,17 @@ test("a path is found under a one-letter host name, and the request is unchanged
     headers: { Host: "n", Authorization: "Bearer x" },
     body: "{}",
   });
-  const same = lengthenShortHost(request);
-  expect(new URL(same.url)).toMatchObject({ pathname: "/api/v1/incidents", search: "?page=2" });
-  expect([same.method, same.headers.get("host"), same.headers.get("authorization")]).toEqual([
-    "POST",
-    "n",
-    "Bearer x",
-  ]);
-  expect(await same.text()).toBe("{}");
+  const lengthened = lengthenShortHost(request);
+  expect(new URL(lengthened.url)).toMatchObject({
+    pathname: "/api/v1/incidents",
+    search: "?page=2",
+  });
+  expect([
+    lengthened.method,
+    lengthened.headers.get("host"),
+    lengthened.headers.get("authorization"),
+  ]).toEqual(["POST", "n", "Bearer x"]);
+  expect(await lengthened.text()).toBe("{}");
   expect(lengthenShortHost(new Request("https://n/x")).url).toStartWith("https://");
 });
 
@@ -76,11 +79,11 @@ test("every host name of the admin page is reserved, and so are --url, addresses
     ["box.example", "NAS.lan."],
     "https://Links.Example:8443/x",
   );
-  const own = hostname().toLowerCase();
+  const machineName = hostname().toLowerCase();
   const opening = [
     "localhost",
-    own,
-    `${own.replace(/\.local$/, "")}.local`,
+    machineName,
+    `${machineName.replace(/\.local$/, "")}.local`,
     "box.example",
     "nas.lan",
   ];

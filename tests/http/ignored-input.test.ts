@@ -102,8 +102,8 @@ describe("no route ignores", () => {
   });
 
   test("one of two values of a field", async () => {
-    const twice = buildJson('{"paused":true,"name":"Shop","paused":false}');
-    await findAccepting(writing, "paused", () => ({ options: twice }));
+    const repeatedField = buildJson('{"paused":true,"name":"Shop","paused":false}');
+    await findAccepting(writing, "paused", () => ({ options: repeatedField }));
     const escaped = buildJson(String.raw`{"paused":true,"p\u0061used":false}`);
     await findAccepting(writing.slice(0, 5), "paused", () => ({ options: escaped }));
     const deep = buildJson('{"a":[{},{"b":{"c":1,"d":[],"c":{}}}]}');

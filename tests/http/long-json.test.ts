@@ -139,8 +139,8 @@ test("a configuration with an expensive entry is rejected at the entry, and noth
 test("the values of all entries together have a limit", async () => {
   const body = `{"monitors":${buildObject(40, list(4_000, "[1]"))}}`;
   expect(await outcomeOf(body)).toEqual({ value: JSON.parse(body) });
-  const most = Math.ceil(configurationBounds.values.value / 8_001);
-  expect(await outcomeOf(`{"monitors":${buildObject(most + 1, list(4_000, "[1]"))}}`)).toEqual({
+  const maxParts = Math.ceil(configurationBounds.values.value / 8_001);
+  expect(await outcomeOf(`{"monitors":${buildObject(maxParts + 1, list(4_000, "[1]"))}}`)).toEqual({
     code: "VALIDATION_ERROR",
     path: "body",
   });

@@ -90,9 +90,9 @@ test("every route under /api/v1 declares its access, and the document has it", a
     // These have a body, and change nothing.
     const isRead =
       route.method === "GET" || /\/(alerting\/replay|alert-sources\/preview)$/.test(route.path);
-    const wanted = isRead ? "read" : "write";
-    expect([nameOf(route), access]).toEqual([nameOf(route), wanted]);
-    expect(operationOf(route)["x-access"]).toBe(wanted);
+    const neededScope = isRead ? "read" : "write";
+    expect([nameOf(route), access]).toEqual([nameOf(route), neededScope]);
+    expect(operationOf(route)["x-access"]).toBe(neededScope);
   }
   const besides = [
     "GET /api/v1/openapi.json",
@@ -135,14 +135,14 @@ test("every error code is in the document, with an example under its status", ()
   const codes = Object.keys(httpStatuses);
   const listed = schemas["Error"]?.properties["error"]?.properties["code"]?.enum;
   expect(new Set(listed)).toEqual(new Set(codes));
-  const shown: string[] = [];
+  const shownPaths: string[] = [];
   for (const [name, { content }] of Object.entries(responses))
     for (const [code, { value }] of Object.entries(content["application/json"].examples)) {
       expect([name, value.error.code]).toEqual([`Error${httpStatuses[code as ErrorCode]}`, code]);
-      shown.push(code);
+      shownPaths.push(code);
     }
   const nowhere = ["METHOD_NOT_ALLOWED", "MISDIRECTED_REQUEST"];
-  expect(new Set([...shown, ...nowhere])).toEqual(new Set(codes));
+  expect(new Set([...shownPaths, ...nowhere])).toEqual(new Set(codes));
 });
 
 test("every body has an example that the server accepts", async () => {

@@ -34,8 +34,8 @@ test.each(cached.map(({ path }) => path))("%s shows the last write", async (rout
     ]);
     for (const _ of ["made", "kept"]) {
       const { data } = (await api("GET", path)).json;
-      const shown = Array.isArray(data) ? data.find((one) => one.id === id) : data;
-      expect(shown[field]).toBe(value);
+      const record = Array.isArray(data) ? data.find((one) => one.id === id) : data;
+      expect(record[field]).toBe(value);
     }
   }
 });

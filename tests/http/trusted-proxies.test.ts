@@ -89,8 +89,8 @@ test("hundreds of entries are handled like any list", () => {
     buildHeaders(`${repeatEntry("198.51.100.1")}, 203.0.113.9`),
   );
   expect(address).toBe("203.0.113.9");
-  const own = buildHeaders(`203.0.113.9, ${repeatEntry("10.0.0.7")}`);
-  expect(readSeen(local, "127.0.0.1", own).address).toBe("203.0.113.9");
+  const ownHeaders = buildHeaders(`203.0.113.9, ${repeatEntry("10.0.0.7")}`);
+  expect(readSeen(local, "127.0.0.1", ownHeaders).address).toBe("203.0.113.9");
   expect(readSeen(local, "127.0.0.1", buildHeaders(repeatEntry("x"))).address).toBe("127.0.0.1");
 });
 
@@ -249,13 +249,13 @@ describe("--trust-proxy", () => {
 
   test("is a repeatable flag, and a variable with commas", () => {
     const flags = { trustProxy: ["127.0.0.1", "fd00::/8"] };
-    const wanted = [
+    const expectedRanges = [
       ["127.0.0.1", 32],
       ["fd00::", 8],
     ] as const;
-    expect(parseConfig(flags, {}).trustProxy).toEqual([...wanted]);
+    expect(parseConfig(flags, {}).trustProxy).toEqual([...expectedRanges]);
     const variable = { SIGNALBOX_TRUST_PROXY: "127.0.0.1, fd00::/8" };
-    expect(parseConfig({}, variable).trustProxy).toEqual([...wanted]);
+    expect(parseConfig({}, variable).trustProxy).toEqual([...expectedRanges]);
     expect(parseConfig({}, {}).trustProxy).toEqual([]);
     expect(() => parseConfig({ trustProxy: ["proxy.lan"] }, {})).toThrow("--trust-proxy");
   });

@@ -242,8 +242,11 @@ describe("other types check", () => {
       isIncomplete: false,
       fields: { type: "tcp", inverted: true, paused: false },
     });
-    const both = await importAll("http://closed.example", ["[CONNECTED] == false", "[BODY] == OK"]);
-    expect(both).toMatchObject({ isIncomplete: true, fields: { paused: true } });
+    const imported = await importAll("http://closed.example", [
+      "[CONNECTED] == false",
+      "[BODY] == OK",
+    ]);
+    expect(imported).toMatchObject({ isIncomplete: true, fields: { paused: true } });
   });
 
   test("WebSockets and gRPC", async () => {

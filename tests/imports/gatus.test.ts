@@ -500,8 +500,8 @@ describe("An endpoint of Gatus", () => {
   });
 
   test("with its own host in the Host header needs none, with another one connects to its address", async () => {
-    const same = await convertEndpoint("headers: {Host: a.example, X-Team: core}");
-    expect(same).toMatchObject({
+    const converted = await convertEndpoint("headers: {Host: a.example, X-Team: core}");
+    expect(converted).toMatchObject({
       isIncomplete: false,
       fields: {
         type: "http",

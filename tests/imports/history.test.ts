@@ -133,15 +133,15 @@ describe("figures of imported history are the same on every page", () => {
           expect([name, month, field, row?.[field] ?? 0]).toEqual([name, month, field, sum(field)]);
         compared += ours.length;
       }
-      const shown = publicMonitors.get(id);
-      if (shown === undefined) continue;
-      for (const day of shown.days as Json[]) {
-        const here = days.find((one) => one.date === day.day);
+      const publicMonitor = publicMonitors.get(id);
+      if (publicMonitor === undefined) continue;
+      for (const day of publicMonitor.days as Json[]) {
+        const importedDay = days.find((one) => one.date === day.day);
         expect([name, day.day, day.downSeconds, day.uptime]).toEqual([
           name,
           day.day,
-          here?.downSeconds ?? 0,
-          here?.ratio ?? null,
+          importedDay?.downSeconds ?? 0,
+          importedDay?.ratio ?? null,
         ]);
       }
     }

@@ -260,23 +260,23 @@ describe("each key of the JSON backup is imported, or named:", () => {
    * Keys that the API adds for its own page, that mean nothing elsewhere, or that are tested as
    * columns above.
    */
-  const own =
+  const ownColumns =
     /^(?:weight|tlsKey|id|userId|pathName|childrenIDs|forceInactive|maintenance|screenshot|includeSensitiveData|dns_last_result)$/;
 
   test("of monitors", () => {
     const isFirst = isFirstOf((row) => `${String(row["type"])} ${String(row["authMethod"])}`);
     const { monitorList: all } = buildBackup();
-    const few = all.filter(isFirst);
+    const firstRows = all.filter(isFirst);
     const planWithFew = (change: (monitor: Fields) => void) =>
       planWith((whole) => {
-        whole.monitorList = structuredClone(few);
+        whole.monitorList = structuredClone(firstRows);
         whole.monitorList.forEach(change);
       });
     const before = JSON.stringify(planWithFew(() => {}).records);
     const keys = new Set(all.flatMap((one) => Object.keys(one)));
     const ignored: string[] = [];
     for (const key of keys) {
-      if (own.test(key)) continue;
+      if (ownColumns.test(key)) continue;
       let isKnown = false;
       for (const value of values) {
         const plan = planWithFew((one) => (one[key] = value));
@@ -302,10 +302,10 @@ describe("each key of the JSON backup is imported, or named:", () => {
   test("of notifications of every type", () => {
     // SMTP settings are imported only with a monitor that uses them.
     const isFirst = isFirstOf((row) => JSON.stringify(row["notificationIDList"]));
-    const few = buildBackup().monitorList.filter(isFirst);
+    const firstMonitors = buildBackup().monitorList.filter(isFirst);
     const planWithFew = (change: (backup: Backup) => void) =>
       planWith((whole) => {
-        whole.monitorList = few;
+        whole.monitorList = firstMonitors;
         change(whole);
       });
     const before = new Map(planWithFew(() => {}).records.map((one) => [one.externalId, one]));

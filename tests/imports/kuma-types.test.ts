@@ -5,7 +5,7 @@ import { NewMonitor } from "../../src/monitoring/monitors/schema.ts";
 const installation = { proxies: new Map(), dockerHosts: new Map(), browsers: new Map() };
 const at = { hostname: "mail.example", port: 587 };
 const plant = { hostname: "broker.example", port: 1883, mqtt_topic: "plant/state" };
-const on = { mqtt_check_type: "json-query", json_path: "$.on", expected_value: "true" };
+const jsonQuery = { mqtt_check_type: "json-query", json_path: "$.on", expected_value: "true" };
 
 /** The imported fields of a row, and the missing ones according to the report. */
 const cases: [type: string, row: object, fields: object, missing?: string][] = [
@@ -34,10 +34,15 @@ const cases: [type: string, row: object, fields: object, missing?: string][] = [
   ["mqtt", { ...plant, hostname: "ws://broker.example" }, {}, "MQTT over WebSocket"],
   [
     "mqtt",
-    { ...plant, ...on },
+    { ...plant, ...jsonQuery },
     { assertions: [{ source: "json", path: "$.on", op: "equals", value: true }] },
   ],
-  ["mqtt", { ...plant, ...on, json_path: "$sum(a)" }, { assertions: [] }, "the JSONata expression"],
+  [
+    "mqtt",
+    { ...plant, ...jsonQuery, json_path: "$sum(a)" },
+    { assertions: [] },
+    "the JSONata expression",
+  ],
   ["mqtt", { ...plant, conditions: '[{"type":"expression"}]' }, {}, "its conditions"],
   [
     "websocket-upgrade",

@@ -146,14 +146,14 @@ describe("an Uptime Kuma 2", () => {
   });
 
   test("daily and hourly uptime equals that of Uptime Kuma", () => {
-    const wanted = readRows(
+    const expectedDays = readRows(
       "kuma-2-acme.db",
       `select m.name, s.timestamp / 86400 as day, 1.0 * s.up / (s.up + s.down) as ratio
        from stat_daily s join monitor m on m.id = s.monitor_id
        where m.type <> 'group' and s.up + s.down > 0`,
     );
-    expect(wanted.length).toBeGreaterThan(100);
-    for (const { name, day, ratio } of wanted) {
+    expect(expectedDays.length).toBeGreaterThan(100);
+    for (const { name, day, ratio } of expectedDays) {
       const found = appliance.database
         .query<{ ratio: number }, [string, number]>(
           `select 1.0 * d.up_seconds / (d.up_seconds + d.down_seconds) as ratio
@@ -252,14 +252,15 @@ describe("an Uptime Kuma 2", () => {
       name,
       monitors.map(({ id }) => names.get(id)),
     ]);
-    const wanted = readRows(
+    const expectedGroups = readRows(
       "kuma-2-acme.db",
       `select g.name, m.name as monitor from "group" g join monitor_group mg on mg.group_id = g.id
        join monitor m on m.id = mg.monitor_id where g.status_page_id = 1 and m.type <> 'group'
        order by g.weight, mg.weight`,
     );
-    const first = wanted.filter(
-      (row, index) => wanted.findIndex(({ monitor }) => monitor === row["monitor"]) === index,
+    const first = expectedGroups.filter(
+      (row, index) =>
+        expectedGroups.findIndex(({ monitor }) => monitor === row["monitor"]) === index,
     );
     expect(sections.flatMap(([, monitors]) => monitors)).toEqual(
       first.map(({ monitor }) => String(monitor)),
@@ -421,7 +422,7 @@ test.each([
   const installation = { proxies, dockerHosts: new Map(), browsers: new Map() };
   const row = { type: "keyword", name: "API", url: "http://api.lan/", keyword: "ok", active: 1 };
   const convertWithProxy = (id: number) => convertMonitor({ ...row, proxy_id: id }, installation);
-  const none = { proxyUsername: null, proxyPassword: null };
+  const noCredentials = { proxyUsername: null, proxyPassword: null };
   if (taken === null)
     expect(convertWithProxy(1)).toMatchObject({
       isIncomplete: true,
@@ -434,7 +435,7 @@ test.each([
       isIncomplete: false,
       fields: { ...withLogin, paused: false },
     });
-    expect(convertWithProxy(2).fields).toMatchObject({ ...taken, ...none });
+    expect(convertWithProxy(2).fields).toMatchObject({ ...taken, ...noCredentials });
   }
   expect(convertWithProxy(3).isIncomplete).toBe(false);
   expect(convertWithProxy(3).fields).not.toHaveProperty("proxyUrl");

@@ -37,7 +37,7 @@ async function setUpStory(fields: object = {}) {
   };
 }
 
-const began = "Job is not responding. We are investigating.";
+const firstMessage = "Job is not responding. We are investigating.";
 
 /** A scenario with an open incident. */
 async function readOutage(fields: object = {}) {
@@ -62,7 +62,7 @@ describe("an outage", () => {
       createdAt: new Date(time.now).toISOString(),
     });
     // The text is for customers; the reason is in a note, without the job's own message.
-    expect(incident.updates).toMatchObject([{ status: "investigating", message: began }]);
+    expect(incident.updates).toMatchObject([{ status: "investigating", message: firstMessage }]);
     expect(incident.notes).toEqual([
       {
         id: expect.any(String),
@@ -82,7 +82,7 @@ describe("an outage", () => {
     const at = new Date(time.now).toISOString();
     expect(incident).toMatchObject({ status: "resolved", resolvedAt: at });
     expect(incident.updates).toMatchObject([
-      { message: began },
+      { message: firstMessage },
       { status: "resolved", message: "Job is responding again after 5 min.", createdAt: at },
     ]);
   });
@@ -107,7 +107,7 @@ describe("an outage", () => {
     const slow = "Job is responding again, but not as well as usual. We are investigating.";
     const [timeline] = await messages();
     expect(timeline.slice(0, 4)).toEqual([
-      began,
+      firstMessage,
       slow,
       "Job is not responding again. We are investigating.",
       slow,
@@ -168,8 +168,8 @@ describe("an outage", () => {
     const { goes, messages } = await readOutage();
     for (const status of ["up", "down", "up"] as const) await goes(status);
     expect(await messages()).toEqual([
-      [began, "Job is responding again after 1 min."],
-      [began, "Job is responding again after 1 min."],
+      [firstMessage, "Job is responding again after 1 min."],
+      [firstMessage, "Job is responding again after 1 min."],
     ]);
   });
 
@@ -251,7 +251,7 @@ describe("changes by people", () => {
     await goes("up");
     expect(await readIncidents()).toMatchObject([{ ...edits, status: "resolved" }]);
     expect(await messages()).toEqual([
-      [began, "The disk is full.", "Job is responding again after 2 min."],
+      [firstMessage, "The disk is full.", "Job is responding again after 2 min."],
     ]);
   });
 
@@ -262,7 +262,7 @@ describe("changes by people", () => {
     await goes("up");
     expect(await messages()).toEqual([]);
     await goes("down", "Again.");
-    expect(await messages()).toEqual([[began]]);
+    expect(await messages()).toEqual([[firstMessage]]);
   });
 
   test("reopened after the outage, it is resolved by the next recovery, without a second incident", async () => {
@@ -273,7 +273,7 @@ describe("changes by people", () => {
     await goes("up");
     expect(await messages()).toEqual([
       [
-        began,
+        firstMessage,
         "Job is responding again after 1 min.",
         "Not quite.",
         "Job is not responding again. We are investigating.",
@@ -311,7 +311,7 @@ describe("changes by people", () => {
     await engine.runOnce();
     await goes("up");
     expect(await readIncidents()).toMatchObject([{ status: "resolved" }]);
-    expect(await messages()).toEqual([[began, "Job is responding again."]]);
+    expect(await messages()).toEqual([[firstMessage, "Job is responding again."]]);
   });
 
   test("edits that race with the monitor's updates survive, without a second incident", async () => {
@@ -353,8 +353,8 @@ describe("a monitor that is deleted", () => {
     expect((await api("DELETE", `/api/v1/monitors/${id}`)).status).toBe(200);
     await engine.runOnce();
     const at = new Date(time.now).toISOString();
-    const over = { status: "resolved", resolvedAt: at, updatedAt: at, monitorId: null };
-    expect(await readIncidents()).toMatchObject([{ ...over, origin: "monitor" }]);
+    const resolved = { status: "resolved", resolvedAt: at, updatedAt: at, monitorId: null };
+    expect(await readIncidents()).toMatchObject([{ ...resolved, origin: "monitor" }]);
     expect((await readIncidents())[0].updates.slice(1)).toMatchObject([
       { status: "resolved", message: "Job is no longer monitored.", createdAt: at },
     ]);

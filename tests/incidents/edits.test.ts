@@ -58,8 +58,8 @@ test("an edited update is marked as edited everywhere, stores its old text, and 
     true,
   ]);
   expect(text).not.toMatch(/Teh cause|is unknown/);
-  const shown = (await readHtml("/status/ours.json")).json().incidents[0].updates;
-  expect(shown.map(({ editedAt }: { editedAt: unknown }) => editedAt)).toEqual([null, at]);
+  const publicUpdates = (await readHtml("/status/ours.json")).json().incidents[0].updates;
+  expect(publicUpdates.map(({ editedAt }: { editedAt: unknown }) => editedAt)).toEqual([null, at]);
   const v2 = (await readHtml("/status/ours/api/v2/incidents.json")).json().incidents[0];
   expect(v2.incident_updates[1]).toMatchObject({ updated_at: at });
 });

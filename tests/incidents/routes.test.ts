@@ -298,8 +298,8 @@ describe("listing", () => {
 
   test("every filter and combination finds the same as a direct count", async () => {
     const { api } = await openIncident({ title: "100% down_now", severity: "critical" });
-    const made = [{ title: "Über: DOWN again" }, { title: "Slow", severity: "major" }];
-    for (const body of made) await api("POST", "/api/v1/incidents", { body });
+    const newIncidents = [{ title: "Über: DOWN again" }, { title: "Slow", severity: "major" }];
+    for (const body of newIncidents) await api("POST", "/api/v1/incidents", { body });
     const { json } = await api("GET", "/api/v1/incidents");
     await api("POST", `/api/v1/incidents/${json.data[0].id}/resolve`);
     const totals: Record<string, number> = {

@@ -30,12 +30,12 @@ test("a template is stored unchanged, listed by name, changed and deleted", asyn
 
 test("unknown placeholders are rejected with their position", async () => {
   const { api } = (await testAppliance()).ours;
-  const fine = { name: "x", message: "{{monitors}} {{date}} {}" };
+  const valid = { name: "x", message: "{{monitors}} {{date}} {}" };
   for (const [field, value] of [
     ["message", "{{monitor}} is down"],
     ["title", "{{ organization }}"],
   ] as const) {
-    const { status, json } = await api("POST", path, { body: { ...fine, [field]: value } });
+    const { status, json } = await api("POST", path, { body: { ...valid, [field]: value } });
     expect([status, json.error.details]).toEqual([
       422,
       [

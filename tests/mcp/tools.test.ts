@@ -37,8 +37,10 @@ test("every tool has exactly the fields, requirements and permission of its REST
     );
     const body = resolve(operation.requestBody?.content["application/json"].schema ?? {});
     const known = [...parameters.keys(), ...Object.keys(body.properties ?? {})];
-    const own = Object.keys(inputSchema.properties).filter((field) => !ownFields.includes(field));
-    expect([name, own.filter((field) => !known.includes(field))]).toEqual([name, []]);
+    const shownFields = Object.keys(inputSchema.properties).filter(
+      (field) => !ownFields.includes(field),
+    );
+    expect([name, shownFields.filter((field) => !known.includes(field))]).toEqual([name, []]);
     const required: string[] = [
       ...[...parameters.values()].filter((one) => one.required).map((one) => one.name),
       ...(body.required ?? []),
@@ -49,11 +51,16 @@ test("every tool has exactly the fields, requirements and permission of its REST
       name,
       [...required, ...Object.keys(tool.fixed ?? {})].toSorted(),
     ]);
-    for (const field of own) {
+    for (const field of shownFields) {
       const declared = parameters.get(field)?.schema ?? body.properties[field];
       const { type, enum: values } = resolve(declared);
-      const shown = inputSchema.properties[field];
-      expect([name, field, shown.type, shown.enum]).toEqual([name, field, type, values]);
+      const shownSchema = inputSchema.properties[field];
+      expect([name, field, shownSchema.type, shownSchema.enum]).toEqual([
+        name,
+        field,
+        type,
+        values,
+      ]);
     }
     expect([name, annotations.readOnlyHint]).toEqual([name, operation["x-access"] === "read"]);
     expect([name, inputSchema.properties.hold !== undefined]).toEqual([

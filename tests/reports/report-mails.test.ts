@@ -223,8 +223,8 @@ test("reports of a deleted group are not sent, and settings name only existing g
   ]);
   expect(await detailsOf({ to: [{}] })).toEqual([422, "reportMails[0].to[0].email"]);
   expect(await detailsOf({ to: [{ personId: unknownId }] })).toEqual([404, "reportMails"]);
-  const twice = ["boss@team.example", "BOSS@team.example"].map((email) => ({ email }));
-  expect(await detailsOf({ to: twice })).toEqual([422, "reportMails[0].to"]);
+  const sameRecipient = ["boss@team.example", "BOSS@team.example"].map((email) => ({ email }));
+  expect(await detailsOf({ to: sameRecipient })).toEqual([422, "reportMails[0].to"]);
   expect((await update({ reportMails: [mail, mail] })).status).toBe(422);
   expect(await detailsOf({ to: [] })).toEqual([422, "reportMails[0].to"]);
   expect(await detailsOf({ since: 0 })).toEqual([422, "reportMails[0].since"]);

@@ -437,10 +437,10 @@ describe("figures", () => {
     time.now = at("2026-10-12T08:00:00.000Z");
     const open = async (title: string, monitorIds: string[]) =>
       (await api("POST", "/api/v1/incidents", { body: { title, monitorIds } })).json.data.id;
-    const both = await open("Both", [checkout, cards]);
+    const incidentOfBoth = await open("Both", [checkout, cards]);
     await open("No monitor's", []);
     time.now = at("2026-11-02T08:00:00.000Z");
-    await api("POST", `/api/v1/incidents/${both}/resolve`);
+    await api("POST", `/api/v1/incidents/${incidentOfBoth}/resolve`);
     await open("Blog", [blog]);
     time.now = at("2026-11-20T10:00:00.000Z");
     const october = await report({ month: "2026-10" });

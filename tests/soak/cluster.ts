@@ -252,8 +252,8 @@ export async function runClusterSoak({
       }
     };
     // Work in flight to it is released only after the others consider it dead.
-    const most = Math.ceil(leaseNames.length / servers.length);
-    await become((owners) => !owners.has(null) && Math.max(...owners.values()) <= most);
+    const maxLeases = Math.ceil(leaseNames.length / servers.length);
+    await become((owners) => !owners.has(null) && Math.max(...owners.values()) <= maxLeases);
     const from = performance.now();
     await Promise.all([server.stop("SIGKILL"), waitForService(name)]);
     await become((owners) => !owners.has(null) && !owners.has(id));
@@ -310,12 +310,12 @@ export async function runClusterSoak({
       await Bun.sleep(200);
     for (const text of findWrongAlerts(listMonitorAlerts(), changes)) findOutcome("alerts", text);
     count("alerts", listMonitorAlerts().length);
-    const again =
+    const repeatCount =
       listMonitorAlerts().length - new Set(listMonitorAlerts().map(({ alertId }) => alertId)).size;
-    count("of them again", again);
+    count("of them again", repeatCount);
     // Checks in flight: at most one per monitor.
-    if (again > struck * jobs.length)
-      findOutcome("alerts", `${again} alerts came again after ${struck} faults.`);
+    if (repeatCount > struck * jobs.length)
+      findOutcome("alerts", `${repeatCount} alerts came again after ${struck} faults.`);
     // A new monitor is checked at once, which can end in the slot of its first turn.
     await lookAtSlots(beganAt + 2 * intervalMs, Date.now(), true);
     for (const server of servers) await server.stop("SIGTERM");

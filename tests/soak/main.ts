@@ -73,10 +73,12 @@ if (values.cluster) {
   const runs = Number(values.runs);
   const all: Record<string, string[]> = {};
   for (let run = 0; run < runs; run++) {
-    const own = seed + run;
-    say(`seed ${own}, ${minutes} minutes, two servers on a cluster, ${run + 1} of ${runs}`);
-    for (const [name, found] of Object.entries(await runClusterSoak({ minutes, seed: own, say })))
-      (all[name] ??= []).push(...found.map((one) => (runs > 1 ? `seed ${own}: ${one}` : one)));
+    const runSeed = seed + run;
+    say(`seed ${runSeed}, ${minutes} minutes, two servers on a cluster, ${run + 1} of ${runs}`);
+    for (const [name, found] of Object.entries(
+      await runClusterSoak({ minutes, seed: runSeed, say }),
+    ))
+      (all[name] ??= []).push(...found.map((one) => (runs > 1 ? `seed ${runSeed}: ${one}` : one)));
   }
   conclude(all, `--cluster ${runs > 1 ? `--runs ${runs} ` : ""}`);
   process.exit();
@@ -299,10 +301,10 @@ for (let number = 0; number < 10; number++)
 const grouped: string[] = [];
 for (let number = 0; number < 50; number++)
   grouped.push((await createRecord("monitors", { type: "push", name: `Member ${number}` })).id);
-const moving = createDice(3);
+const dice = createDice(3);
 const move = () => {
-  const monitorIds = grouped.filter(() => moving() < 0.2);
-  return ask("PATCH", `/api/v1/monitor-groups/${oneOf(moving, groups)}`, { monitorIds });
+  const monitorIds = grouped.filter(() => dice() < 0.2);
+  return ask("PATCH", `/api/v1/monitor-groups/${oneOf(dice, groups)}`, { monitorIds });
 };
 
 const reading = createDice(4);

@@ -73,12 +73,12 @@ describe("a badge", () => {
     });
 
   test("shows a dash without measurements", () => {
-    const none = buildMonitor({ latencyMs: null });
-    expect(readText(renderMonitorBadge("uptime", none, reader))).toEqual([
+    const withoutLatency = buildMonitor({ latencyMs: null });
+    expect(readText(renderMonitorBadge("uptime", withoutLatency, reader))).toEqual([
       "Shop uptime: –",
       gray ?? "",
     ]);
-    expect(readText(renderMonitorBadge("latency", none, reader))).toEqual([
+    expect(readText(renderMonitorBadge("latency", withoutLatency, reader))).toEqual([
       "Shop latency: –",
       green ?? "",
     ]);

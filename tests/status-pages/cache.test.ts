@@ -239,10 +239,10 @@ describe("the memory", () => {
     await using visitor = await createVisitor();
     await visitor.publish({ title: "Status", language: "en", languages: ["de", "fr"] });
     for (let count = 0; count < 300; count++) {
-      const wanted = ["de", "fr", "en", "ja", `x${count}`][count % 5] ?? "";
-      const query = count % 2 === 0 ? "" : `?lang=${wanted}&n=${count}`;
+      const requestedLanguage = ["de", "fr", "en", "ja", `x${count}`][count % 5] ?? "";
+      const query = count % 2 === 0 ? "" : `?lang=${requestedLanguage}&n=${count}`;
       const { text } = await visitor.readHtml(`/status/ours${query}`, {
-        headers: { "Accept-Language": `${wanted};q=0.${(count % 9) + 1}, xx-${count}` },
+        headers: { "Accept-Language": `${requestedLanguage};q=0.${(count % 9) + 1}, xx-${count}` },
       });
       rendered.add(text);
     }

@@ -240,8 +240,8 @@ describe("maintenance in the feeds", () => {
   test("is the same as on the page, without private fields", async () => {
     await using world = await planWindow({ public: false });
     expect(await world.readEntries()).toEqual([]);
-    await using shown = await planWindow();
-    expect(JSON.stringify(await shown.readEntries())).not.toContain("db-7");
+    await using publicWindow = await planWindow();
+    expect(JSON.stringify(await publicWindow.readEntries())).not.toContain("db-7");
   });
 });
 

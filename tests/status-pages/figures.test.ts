@@ -91,9 +91,9 @@ test("REST, Monitors page, status page and badge show the same uptime for a span
         ] as const) {
           const figures = spans[name];
           const first = (Math.floor(end / dayMs) - count + 1) * dayMs;
-          const its = days.filter(({ date }: { date: string }) => Date.parse(date) >= first);
+          const daysSince = days.filter(({ date }: { date: string }) => Date.parse(date) >= first);
           for (const of of secondsNames) {
-            const sum = its.reduce((sum: number, day: Json) => sum + day[of], 0);
+            const sum = daysSince.reduce((sum: number, day: Json) => sum + day[of], 0);
             expect([of, figures[of]]).toEqual([of, sum]);
           }
           expect(figures.ratio).toBe(ratios[name]);
@@ -162,9 +162,10 @@ test("uptime is the exact sum of the heartbeats, and never rounded up", async ()
         expect(day).toBe(new Date(number * dayMs).toISOString().slice(0, 10));
         expect([uptime, downSeconds]).toEqual([computeRatio(sums), sums.downSeconds]);
       }
-      const shown = readText(seen.percent);
-      if (ratio === null || shown === null) expect([ratio, shown]).toEqual([null, null]);
-      else expect(shown <= ratio + 1e-9 && ratio - shown < 0.000_101).toBe(true);
+      const shownPercent = readText(seen.percent);
+      if (ratio === null || shownPercent === null)
+        expect([ratio, shownPercent]).toEqual([null, null]);
+      else expect(shownPercent <= ratio + 1e-9 && ratio - shownPercent < 0.000_101).toBe(true);
     }),
     { numRuns: 15 },
   );

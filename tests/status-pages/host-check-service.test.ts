@@ -64,11 +64,15 @@ describe.if(hasPrograms("dnsmasq"))("a host name of a status page", () => {
       ["addresses", 403],
       ["hidden", 404],
     ] as const) {
-      const of = { ...page, visibility };
+      const checkedPage = { ...page, visibility };
       await using ours = await startTarget(replyWith(status, "", csp));
-      expect((await attempt(`http://box.example:${ours.port}`, { of })).works).toBe(true);
+      expect((await attempt(`http://box.example:${ours.port}`, { of: checkedPage })).works).toBe(
+        true,
+      );
       await using other = await startTarget(replyWith(status));
-      expect((await attempt(`http://box.example:${other.port}`, { of })).works).toBe(false);
+      expect((await attempt(`http://box.example:${other.port}`, { of: checkedPage })).works).toBe(
+        false,
+      );
     }
   });
 
@@ -115,17 +119,17 @@ describe.if(hasPrograms("dnsmasq"))("a host name of a status page", () => {
       const { works, message } = await attempt(origin, { targets, certificate });
       return [works, message];
     };
-    const here = "The name leads to this appliance";
-    expect(await readText("http", null)).toEqual([true, `${here}.`]);
+    const success = "The name leads to this appliance";
+    expect(await readText("http", null)).toEqual([true, `${success}.`]);
     expect(await readText("https", named)).toEqual([
       true,
-      `${here}, and its certificate is for this name.`,
+      `${success}, and its certificate is for this name.`,
     ]);
     expect(await readText("https", another)).toEqual([
       false,
-      `${here}, but its certificate is for another name.`,
+      `${success}, but its certificate is for another name.`,
     ]);
-    expect(await readText("https", null)).toEqual([false, `${here}, which does not use TLS.`]);
+    expect(await readText("https", null)).toEqual([false, `${success}, which does not use TLS.`]);
     expect(server.asked).toEqual([]);
   });
 

@@ -122,10 +122,10 @@ describe("the impact of an open incident", () => {
     expect(error.details).toEqual([
       { path: "impacts[0].monitorId", message: "must be one of the affected monitors" },
     ]);
-    const twice = await patch({
+    const repeatedMonitor = await patch({
       impacts: [1, 2].map(() => ({ monitorId: b, impact: "degraded" })),
     });
-    expect(twice.error.details).toEqual([
+    expect(repeatedMonitor.error.details).toEqual([
       { path: "impacts", message: "must name each monitor once" },
     ]);
   });

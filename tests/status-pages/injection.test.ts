@@ -23,17 +23,17 @@ const hostile = {
 async function fillWithText(text: string) {
   const visitor = await createVisitor();
   const { createJob, createIncident, monitor, postUpdate, publish, api, readHtml, time } = visitor;
-  const own = await createJob({ name: text, autoIncidentSeverity: "major" });
+  const job = await createJob({ name: text, autoIncidentSeverity: "major" });
   const renamed = await monitor({ name: "Renamed" });
   await publish({
     title: text,
     description: text,
-    sections: [buildSection(text, own.id), buildSection("Renamed", [renamed.id, text])],
+    sections: [buildSection(text, job.id), buildSection("Renamed", [renamed.id, text])],
     showLatency: true,
     showPaused: true,
   });
-  await own.report({ latency_ms: "34" });
-  await own.report({ status: "down", msg: "x" });
+  await job.report({ latency_ms: "34" });
+  await job.report({ status: "down", msg: "x" });
   time.now += 60_000;
   const { id } = await createIncident({ title: text, message: text, monitorId: renamed.id });
   await postUpdate(id, { status: "resolved", message: text });
@@ -42,7 +42,7 @@ async function fillWithText(text: string) {
   expect((await api("POST", "/api/v1/maintenance-windows", { body: planned })).status).toBe(201);
   await visitor.restart();
   const readSvg = async (kind: string) =>
-    (await readHtml(`/badge/monitor/${own.id}/${kind}.svg`)).text;
+    (await readHtml(`/badge/monitor/${job.id}/${kind}.svg`)).text;
   return {
     ...visitor,
     ours: (part: string) => readHtml(`/status/ours${part}`),
@@ -116,10 +116,13 @@ for (const [what, text] of Object.entries(hostile))
         );
       const rss = parseRssFeed((await world.ours("/feed.rss")).text);
       const atom = parseAtomFeed((await world.ours("/feed.atom")).text);
-      const shown = toXmlText(text).trim();
-      expect([rss.title, atom.title?.value]).toEqual([escapeTags(shown), shown]);
+      const expectedText = toXmlText(text).trim();
+      expect([rss.title, atom.title?.value]).toEqual([escapeTags(expectedText), expectedText]);
       const titles = [rss.items?.[0]?.title, atom.entries?.[0]?.title?.value];
-      expect(titles).toEqual([`Resolved: ${escapeTags(shown)}`, `Resolved: ${shown}`]);
+      expect(titles).toEqual([
+        `Resolved: ${escapeTags(expectedText)}`,
+        `Resolved: ${expectedText}`,
+      ]);
       // Feed readers show the content as HTML: it must be text there as well.
       for (const content of [rss.items?.[0]?.description, atom.entries?.[0]?.content?.value]) {
         expect(describeShape(content ?? "")).toEqual([

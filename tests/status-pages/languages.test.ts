@@ -326,8 +326,8 @@ describe("everything that readers see is in the language of the page", () => {
     }
     for (const feed of ["feed.rss", "feed.atom"]) {
       const { text } = await page.readHtml(`/status/ours/${feed}`);
-      const shown = [...text.matchAll(/<(title|description|content|name|language)[^>]*>([^<]*)/g)];
-      const words = shown.map(([, , content = ""]) => content.replaceAll(/&lt;.*?&gt;/g, " "));
+      const texts = [...text.matchAll(/<(title|description|content|name|language)[^>]*>([^<]*)/g)];
+      const words = texts.map(([, , content = ""]) => content.replaceAll(/&lt;.*?&gt;/g, " "));
       expect(listLatin(words.join("\n")).filter((word) => word !== "ru")).toEqual([]);
     }
     expect((await page.readHtml("/status/ours/maintenance.ics")).text).toContain(
@@ -381,11 +381,11 @@ describe("everything that readers see is in the language of the page", () => {
     forms.push(await page.get("/status/ours"));
     await page.publish({ visibility: "addresses", allowedAddresses: ["10.0.0.0/8"] });
     forms.push(await page.get("/status/ours"));
-    const shown = forms.map(({ status, text }) => [
+    const latinWords = forms.map(({ status, text }) => [
       status,
       findLatin(text).filter((word) => word !== "VPN"),
     ]);
-    expect(shown).toEqual(forms.map(() => [403, []]));
+    expect(latinWords).toEqual(forms.map(() => [403, []]));
   });
 });
 

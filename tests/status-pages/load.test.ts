@@ -40,9 +40,9 @@ test("requests for unknown or unpublished records cause no read of the page", as
   ];
   for (const path of paths) expect([path, (await get(path)).status]).toEqual([path, 404]);
   expect(readings()).toBe(0);
-  const shown = await createIncident({ monitorId });
+  const incident = await createIncident({ monitorId });
   for (const slug of ["payments", "ours"])
-    expect((await get(`/status/${slug}/incidents/${shown.id}`)).status).toBe(200);
+    expect((await get(`/status/${slug}/incidents/${incident.id}`)).status).toBe(200);
   expect(readings()).toBe(2);
 });
 
@@ -158,12 +158,12 @@ function addUpdates({ database }: Visitor, id: string, count: number, more = "")
   const order = names.filter((name) => ["seq", "id", "message"].includes(name));
   database.transaction(() => {
     for (let number = 1; number <= count; number++) {
-      const own: Record<string, string | number> = {
+      const updateRow: Record<string, string | number> = {
         seq: seq + number,
         id: Bun.randomUUIDv7(),
         message: `Update ${number}. ${more}`,
       };
-      add.run(...order.map((name) => own[name] ?? ""), id, seq);
+      add.run(...order.map((name) => updateRow[name] ?? ""), id, seq);
     }
   })();
 }
@@ -246,8 +246,8 @@ test("a page shows all monitors of its groups in their order, also very many", a
   copyMonitor(database, id, 2_100, copies);
   await createPage({ slug: "shops", sections: [{ groupId: large }, { groupId: small }] });
   const { sections } = (await get("/status/shops.json")).json();
-  const shown = sections.map(({ monitors }: { monitors: { name: string }[] }) =>
+  const monitorNames = sections.map(({ monitors }: { monitors: { name: string }[] }) =>
     monitors.map(({ name }) => name),
   );
-  expect(shown).toEqual([Array.from({ length: 2_101 }, (_, i) => `Shop ${i}`), ["Alone"]]);
+  expect(monitorNames).toEqual([Array.from({ length: 2_101 }, (_, i) => `Shop ${i}`), ["Alone"]]);
 });

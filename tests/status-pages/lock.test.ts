@@ -79,13 +79,13 @@ test("the password leads to the address that the visitor opened, with its past t
   const read = async (address: string) => (await world.get(address)).text;
   const pathOf = (html: string) => /name="path" value="([^"]*)"/.exec(html)?.[1] ?? "";
   const past = "/status/locked?at=2026-11-20T15:05%2B01:00&lang=de";
-  const shown = pathOf(await read(past)).replaceAll("&amp;", "&");
-  expect(shown).toBe(past);
+  const redirectPath = pathOf(await read(past)).replaceAll("&amp;", "&");
+  expect(redirectPath).toBe(past);
   const post = async (form: Record<string, string>) =>
     world.get("/status/locked?lang=de", { method: "POST", form });
-  const wrong = await post({ path: shown, password: "guess" });
+  const wrong = await post({ path: redirectPath, password: "guess" });
   expect(pathOf(wrong.text).replaceAll("&amp;", "&")).toBe(past);
-  const { status, headers } = await post({ path: shown, password });
+  const { status, headers } = await post({ path: redirectPath, password });
   expect([status, headers.get("location")]).toEqual([303, past]);
   expect(pathOf(await read("/status/locked/history?month=2026-10&x=1"))).toBe(
     "/status/locked/history?month=2026-10",

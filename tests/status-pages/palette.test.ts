@@ -90,8 +90,8 @@ test.each([
   [{ background: "#101010", surface: "#000000" }, "look.colors.background", "use #ffffff"],
   [{ background: "#101010" }, "look.colors.background", "both light or both dark"],
 ])("unreadable colors %p are rejected with a color that works", (colors, field, remedy) => {
-  const none = { background: null, surface: null, text: null };
-  const found = findUnreadableText({ ...defaultLook, colors: { ...none, ...colors } });
+  const noColors = { background: null, surface: null, text: null };
+  const found = findUnreadableText({ ...defaultLook, colors: { ...noColors, ...colors } });
   expect(found?.field).toBe(field);
   expect(found?.issue).toContain(remedy);
 });

@@ -265,8 +265,8 @@ describe("the address of a past time", () => {
   });
 
   test("names the day of the last bar instead of today", async () => {
-    await using made = await createPast();
-    const { time, pass, readAt, readHtml } = made;
+    await using world = await createPast();
+    const { time, pass, readAt, readHtml } = world;
     const then = time.now;
     await pass(3 * dayMs);
     const readLegend = ({ text }: { text: string }) =>
@@ -296,8 +296,14 @@ describe("the address of a past time", () => {
   test("is rejected before the page existed, in the future, and if it is no time", async () => {
     await using past = await createPast();
     const { time, get, store } = past;
-    const far = formatMinute(time.now - 40 * dayMs);
-    for (const at of ["", "yesterday", far, formatMinute(time.now + minuteMs), "1".repeat(99)]) {
+    const distantMinute = formatMinute(time.now - 40 * dayMs);
+    for (const at of [
+      "",
+      "yesterday",
+      distantMinute,
+      formatMinute(time.now + minuteMs),
+      "1".repeat(99),
+    ]) {
       const page = await get(`/status/ours?at=${at}`, { headers: { Accept: "text/html" } });
       expect([at, page.status]).toEqual([at, 422]);
       expect(readWords(page.text, "h1, p, .lock a").map((text) => text.trim())).toEqual([
@@ -323,11 +329,11 @@ describe("the address of a past time", () => {
   test("is rendered within the limit of a network, and never fills the cache", async () => {
     await using past = await createPast();
     const { time, get, readAt, readHtml } = past;
-    const most = statusPageBounds.pastRenders.value;
+    const maxRenders = statusPageBounds.pastRenders.value;
     const statuses = [];
-    for (let count = 0; count < most; count++)
+    for (let count = 0; count < maxRenders; count++)
       statuses.push((await get(`/status/ours?at=${count}`)).status);
-    expect(statuses).toEqual(Array.from({ length: most }, () => 422));
+    expect(statuses).toEqual(Array.from({ length: maxRenders }, () => 422));
     expect((await readAt(time.now)).status).toBe(429);
     await readHtml("/status/ours");
     time.now += minuteMs;

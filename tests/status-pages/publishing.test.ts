@@ -158,7 +158,7 @@ test("nothing that only signed-in people see is published, and a page that is no
     description: markText(`${where}-text`),
   });
   const hidden = await monitor({ ...buildLabels("monitor"), type: "ping", host: "db.canary.lan" });
-  const shown = await monitor({
+  const publicMonitor = await monitor({
     name: "Web",
     description: markText("internal"),
     type: "ping",
@@ -179,7 +179,7 @@ test("nothing that only signed-in people see is published, and a page that is no
     },
   });
   const concealed = { ...buildSection(markText("section"), hidden.id), audience: "signed-in" };
-  const open = buildSection("Open", shown.id);
+  const open = buildSection("Open", publicMonitor.id);
   await changePage(page.id, { sections: [open, concealed] });
   for (const visibility of ["password", "signed-in", "addresses", "hidden"]) {
     const access = { password: "correct horse", allowedAddresses: ["10.0.0.0/8"] };
@@ -568,25 +568,25 @@ test("a missing folder of --publish-dir is a failure that is shown, and not crea
 });
 
 test("a folder gets all files if it is another one than before, or if other programs changed them", async () => {
-  await using made = await createWorld();
-  await made.update({ enabled: true });
-  await made.runAfter(0);
-  const files = listFiles(made.folder);
+  await using world = await createWorld();
+  await world.update({ enabled: true });
+  await world.runAfter(0);
+  const files = listFiles(world.folder);
   const [style = ""] = files.filter((path) => path.endsWith(".css"));
-  rmSync(join(made.folder, style));
-  writeFileSync(join(made.folder, "feed.rss"), "old");
+  rmSync(join(world.folder, style));
+  writeFileSync(join(world.folder, "feed.rss"), "old");
   const publishFromStart = async (directory: string) => {
-    const publisher = made.createPublisher(directory);
+    const publisher = world.createPublisher(directory);
     await publisher.start();
     await publisher.runOnce();
     await publisher.stop();
   };
-  await publishFromStart(made.publishDir);
-  expect(listFiles(made.folder)).toEqual(files);
-  expect(readFileSync(join(made.folder, "feed.rss"), "utf8")).toContain("<rss");
+  await publishFromStart(world.publishDir);
+  expect(listFiles(world.folder)).toEqual(files);
+  expect(readFileSync(join(world.folder, "feed.rss"), "utf8")).toContain("<rss");
   const otherDirectory = newDirectory();
   await publishFromStart(otherDirectory);
-  expect(listFiles(join(otherDirectory, made.page.slug))).toEqual(files);
+  expect(listFiles(join(otherDirectory, world.page.slug))).toEqual(files);
 });
 
 describe("the settings", () => {

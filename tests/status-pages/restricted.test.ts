@@ -187,8 +187,8 @@ test("no visitor without the right sees anything of a restricted page or part, a
   for (const slug of pageIds.keys()) {
     const { token } = await world.createToken(slug);
     for (const sent of [{ token }, ...(readers[slug] === undefined ? [] : [readers[slug]])]) {
-      const own = paths.filter((path) => path.split("/").includes(slug));
-      const found = await crawl(world, own, sent);
+      const pathsOfPage = paths.filter((path) => path.split("/").includes(slug));
+      const found = await crawl(world, pathsOfPage, sent);
       for (const part of ["", "/feed.rss", "/feed.atom", "/api/v2/summary.json"])
         for (const word of part.includes("feed") ? ["incident", "window"] : ["section", "incident"])
           expect([
@@ -380,8 +380,11 @@ describe("access tokens", () => {
     const { token } = await world.createToken("password");
     const read = (path: string, value = token) =>
       world.get(`${path}?accessToken=${value}`, { host });
-    const own = await read("/status/password.json");
-    expect([own.status, own.headers.get("access-control-allow-origin")]).toEqual([200, "*"]);
+    const ownData = await read("/status/password.json");
+    expect([ownData.status, ownData.headers.get("access-control-allow-origin")]).toEqual([
+      200,
+      "*",
+    ]);
     for (const path of ["/status/addresses.json", "/status/signed-in", "/status/ours.json"])
       expect((await read(path)).status).toBe(403);
     const statuses: number[] = [];
@@ -409,11 +412,11 @@ test("a visitor signs in, and reads why that fails, in the language that they ch
     languages: ["de", "fr"],
     visitorProviders: [{ providerId, domains: [] }],
   });
-  const wanted = "/status/ours/history?month=2026-10&lang=de";
-  const closed = await visitor.get(`${wanted}&utm_source=mail`, { host });
+  const wantedPath = "/status/ours/history?month=2026-10&lang=de";
+  const closed = await visitor.get(`${wantedPath}&utm_source=mail`, { host });
   expect(closed.status).toBe(403);
   expect(closed.text).toContain('lang="de"');
-  const to = encodeURIComponent(wanted);
+  const to = encodeURIComponent(wantedPath);
   const link = `/status/ours/sign-in?provider=${providerId}&lang=de&to=${to}`;
   expect(closed.text).toContain(Bun.escapeHTML(link));
 
@@ -428,7 +431,7 @@ test("a visitor signs in, and reads why that fails, in the language that they ch
   const approved = await browser.comeBack(back.headers.get("location") ?? "");
   const url = new URL(approved.headers.get("location") ?? "");
   const done = await visitor.get(url.pathname + url.search, { host, headers: { Cookie: own } });
-  expect(done.headers.get("location")).toBe(wanted);
+  expect(done.headers.get("location")).toBe(wantedPath);
   const fail = async () => {
     const started = await start();
     const path = provider.authorize(started.gone.headers.get("location") ?? "");
@@ -558,6 +561,6 @@ test("accounts of a sign-in provider see the page and nothing else, as long as p
   visitor.time.now += 12 * 3_600_000;
   expect(await isReadable()).toBe(false);
   await changeProvider({ organizations: [] });
-  const kept = { title: "Ours again", visitorProviders: [{ providerId, domains: [] }] };
-  await visitor.changePage(page.id, kept);
+  const keptFields = { title: "Ours again", visitorProviders: [{ providerId, domains: [] }] };
+  await visitor.changePage(page.id, keptFields);
 });

@@ -202,15 +202,15 @@ const wrong: [field: string, ...values: unknown[]][] = [
 ];
 
 describe("the appliance's own host names", () => {
-  const own = hostname().toLowerCase();
+  const machineName = hostname().toLowerCase();
   const reserved = [
-    `${own.replace(/\.local$/, "")}.local`,
+    `${machineName.replace(/\.local$/, "")}.local`,
     "status.example",
     "STATUS.Example",
     "box.example",
     "Box.EXAMPLE",
     "intranet",
-    own,
+    machineName,
   ];
   test.each(reserved)("are rejected as hosts: %s, alone and after another one", async (host) => {
     const appliance = await createPagePublisher();

@@ -145,12 +145,19 @@ async function make(api: Client, noun: string, body: object) {
 async function fillPrivate(api: Client, who: string) {
   const at = (where: string) => `${who}-${where}`;
   for (const [type, { secrets, others }] of Object.entries(newChannels)) {
-    const own = Object.fromEntries(Object.keys(secrets).map((name) => [name, markText(at(type))]));
+    const markedSecrets = Object.fromEntries(
+      Object.keys(secrets).map((name) => [name, markText(at(type))]),
+    );
     for (const name of Object.keys(secrets))
-      if (name.endsWith("Url")) own[name] = `https://chat.example/${markText(at(type))}`;
+      if (name.endsWith("Url")) markedSecrets[name] = `https://chat.example/${markText(at(type))}`;
     if (type === "webhook")
-      own["secret"] = Buffer.from(markText(at(type)).padEnd(48)).toString("base64");
-    await make(api, "alert-channels", { name: markText(at("channel")), type, ...others, ...own });
+      markedSecrets["secret"] = Buffer.from(markText(at(type)).padEnd(48)).toString("base64");
+    await make(api, "alert-channels", {
+      name: markText(at("channel")),
+      type,
+      ...others,
+      ...markedSecrets,
+    });
   }
   await make(api, "monitor-groups", buildLabels(at("group-elsewhere")));
   await make(api, "monitors", {

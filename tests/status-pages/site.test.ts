@@ -265,8 +265,8 @@ describe("a page that is not public", () => {
     const unknownBadge = summarize(await get(`/badge/monitor/${unknownId}/status.svg`));
     expect([unknown[0], unknownBadge[0]]).toEqual([404, 404]);
     for (const path of paths) {
-      const same = path.startsWith("/badge/") ? unknownBadge : unknown;
-      expect([path, ...summarize(await get(path))]).toEqual([path, ...same]);
+      const expectedResponse = path.startsWith("/badge/") ? unknownBadge : unknown;
+      expect([path, ...summarize(await get(path))]).toEqual([path, ...expectedResponse]);
     }
     await visitor.restart();
     expect(summarize(await get("/", { host: "hidden.example" }))).toEqual(unknown);

@@ -137,14 +137,14 @@ async function setUpStory() {
   await publish({
     sections: [buildSection("Jobs", up.id, [down.id, "Orders"]), buildSection("Net", paused.id)],
   });
-  const over = await createIncident({ title: "Over" });
+  const resolved = await createIncident({ title: "Over" });
   clock.now += 60_000;
-  await postUpdate(over.id, { status: "monitoring" });
+  await postUpdate(resolved.id, { status: "monitoring" });
   clock.now += 60_000;
-  await postUpdate(over.id, { status: "resolved" });
+  await postUpdate(resolved.id, { status: "resolved" });
   const open = await createIncident({ title: "Open", severity: "critical", monitorId: down.id });
   await visitor.restart();
-  return { ...visitor, up, down, paused, over, open };
+  return { ...visitor, up, down, paused, over: resolved, open };
 }
 
 test("every document has its published shape, on a full page and on an empty one", async () => {
@@ -390,13 +390,13 @@ describe("scheduled maintenance", () => {
     const after = await idsOf();
     let stored = 0;
     for (const [key, one] of before) {
-      const same = after.get(key);
-      if (same === undefined) continue;
+      const sameEntry = after.get(key);
+      if (sameEntry === undefined) continue;
       stored++;
-      expect(same.id).toBe(one.id);
+      expect(sameEntry.id).toBe(one.id);
       const updates = one.incident_updates.map(({ id }: { id: string }) => id);
       expect(
-        same.incident_updates.map(({ id }: { id: string }) => id).slice(-updates.length),
+        sameEntry.incident_updates.map(({ id }: { id: string }) => id).slice(-updates.length),
       ).toEqual(updates);
     }
     expect(stored).toBe(4);
@@ -548,9 +548,13 @@ describe("what clients compare", () => {
         ["/status/ours", "localhost"],
         ["", "status.team.example"],
       ]) {
-        const own = await visitor.readHtml(`${path}/feed.${type}`, { host: host ?? "" });
+        const ownFeed = await visitor.readHtml(`${path}/feed.${type}`, { host: host ?? "" });
         const theirs = await visitor.readHtml(`${path}/history.${type}`, { host: host ?? "" });
-        expect([theirs.status, theirs.type, theirs.text]).toEqual([200, own.type, own.text]);
+        expect([theirs.status, theirs.type, theirs.text]).toEqual([
+          200,
+          ownFeed.type,
+          ownFeed.text,
+        ]);
       }
   });
 });

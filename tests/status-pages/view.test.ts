@@ -76,7 +76,7 @@ type Shown = {
 };
 function view({ monitors = [], incidents = [], windows = [], ...rest }: Shown, at = now) {
   const sections = [{ id: "services", name: "Services", monitors }];
-  const shown = {
+  const shownPage = {
     page: { ...page, ...rest.page },
     sections,
     incidents,
@@ -84,7 +84,7 @@ function view({ monitors = [], incidents = [], windows = [], ...rest }: Shown, a
     marks: [],
     takesMail: false,
   };
-  return buildView(shown, at, english);
+  return buildView(shownPage, at, english);
 }
 
 const buildTotals = (fields: Partial<Totals>): Totals => ({
@@ -149,8 +149,8 @@ describe("a day", () => {
   test("is placed by its date in UTC, in any time zone of the page; today is the last", () => {
     const days = new Map([[today - 89, buildTotals({ downSeconds: 60 })]]);
     const timeZone = "Pacific/Auckland";
-    const shown = view({ monitors: [buildMonitor({ days })], page: { timeZone } }).sections[0];
-    const bars = shown?.monitors[0]?.days ?? [];
+    const section = view({ monitors: [buildMonitor({ days })], page: { timeZone } }).sections[0];
+    const bars = section?.monitors[0]?.days ?? [];
     expect(bars).toHaveLength(90);
     expect(bars[0]).toMatchObject({ tone: "down", date: "2026-08-23" });
     expect(bars.at(-1)).toEqual({ tone: "none", date: "2026-11-20", facts: undefined });
@@ -171,9 +171,9 @@ describe("uptime", () => {
 
   test("without measurements is a dash, and maintenance alone is no measurement", () => {
     const days = new Map([[today, buildTotals({ maintenanceSeconds: 60 })]]);
-    const shown = view({ monitors: [buildMonitor(), buildMonitor({ days })] }).sections[0]
+    const shownMonitors = view({ monitors: [buildMonitor(), buildMonitor({ days })] }).sections[0]
       ?.monitors;
-    expect(shown?.map(({ figures }) => figures.uptime)).toEqual(["–", "–"]);
+    expect(shownMonitors?.map(({ figures }) => figures.uptime)).toEqual(["–", "–"]);
   });
 
   test("has two decimals, is never rounded up, and is 100 % only without failures", () => {
@@ -208,19 +208,28 @@ describe("the headline", () => {
   const buildStates = (...all: PublicMonitor["state"][]) =>
     all.map((state, index) => buildMonitor({ state, name: String.fromCodePoint(65 + index) }));
   const major = buildIncident({ severity: "major" });
-  const over = buildIncident({ status: "resolved", resolvedAt: "2026-11-20T09:59:00.000Z" });
+  const resolvedIncident = buildIncident({
+    status: "resolved",
+    resolvedAt: "2026-11-20T09:59:00.000Z",
+  });
   const times = { startsAt: "2026-11-20T09:00:00.000Z", endsAt: "2026-11-20T11:00:00.000Z" };
   const message = { announcedAt: times.startsAt, changedAt: times.startsAt, isOver: false };
-  const own = { id: "w", occurrenceId: "w", title: "Moving", description: "", monitors: [] };
+  const publicWindow = {
+    id: "w",
+    occurrenceId: "w",
+    title: "Moving",
+    description: "",
+    monitors: [],
+  };
   const recurrence = { plan: parseRule(null, now), timeZone: "UTC" };
-  const window = { ...recurrence, ...own, ...times, ...message };
+  const window = { ...recurrence, ...publicWindow, ...times, ...message };
   const cases: [tone: string, text: string, shown: Shown][] = [
     ["none", "No status yet", {}],
     ["none", "No status yet", { monitors: buildStates("paused", "pending") }],
     ["degraded", "Some systems are affected", { incidents: [buildIncident()] }],
     ["up", "All systems are up", { monitors: buildStates("up", "up") }],
     ["up", "All systems are up", { monitors: buildStates("up", "paused", "pending") }],
-    ["up", "All systems are up", { monitors: buildStates("up"), incidents: [over] }],
+    ["up", "All systems are up", { monitors: buildStates("up"), incidents: [resolvedIncident] }],
     [
       "up",
       "All systems are up",
@@ -299,8 +308,8 @@ describe("the headline", () => {
   test("counts the open incidents", () => {
     const buildDetail = (...incidents: PublicIncident[]) =>
       view({ monitors: buildStates("up"), incidents }).headline.detail;
-    expect(buildDetail(over)).toBe("No open incidents.");
-    expect(buildDetail(buildIncident(), over)).toBe("One incident is being worked on.");
+    expect(buildDetail(resolvedIncident)).toBe("No open incidents.");
+    expect(buildDetail(buildIncident(), resolvedIncident)).toBe("One incident is being worked on.");
     expect(buildDetail(buildIncident(), buildIncident())).toBe("2 incidents are being worked on.");
   });
 });
@@ -496,8 +505,15 @@ test("past incidents of earlier days fill the list up to five", () => {
     resolvedAt: `2026-10-${20 - index}T10:00:00.000Z`,
   }));
   const resolved = buildIncident({ status: "resolved", resolvedAt: "2026-11-20T09:59:00.000Z" });
-  const shown = { page, sections: [], incidents: [resolved], windows: [], marks, takesMail: false };
-  const { past } = buildView(shown, now, english);
+  const publicData = {
+    page,
+    sections: [],
+    incidents: [resolved],
+    windows: [],
+    marks,
+    takesMail: false,
+  };
+  const { past } = buildView(publicData, now, english);
   expect(past.map(({ id }) => id)).toEqual(["i", "m0", "m1", "m2", "m3"]);
   expect(past.at(-1)).toMatchObject({ day: "17 Oct", hours: "09:00–10:00", length: "1 h" });
 });

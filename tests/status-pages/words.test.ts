@@ -75,7 +75,7 @@ async function readPublicWords(publisher: Publisher, incidentId: string) {
   };
 }
 
-const began = "Web shop is not responding. We are investigating.";
+const firstMessage = "Web shop is not responding. We are investigating.";
 
 describe("text of an automatic incident", () => {
   test("is published under its public name without the reason; inside with both", async () => {
@@ -83,9 +83,9 @@ describe("text of an automatic incident", () => {
     await world.send();
     const { titles, messages } = await readPublicWords(world, world.incidentId);
     for (const title of Object.values(titles)) expect(title).toEndWith("Web shop is down");
-    for (const message of Object.values(messages)) expect(message).toEndWith(began);
-    expect(world.mails[0]?.text).toContain(began);
-    expect(world.receiver.listMessages()).toEqual([began]);
+    for (const message of Object.values(messages)) expect(message).toEndWith(firstMessage);
+    expect(world.mails[0]?.text).toContain(firstMessage);
+    expect(world.receiver.listMessages()).toEqual([firstMessage]);
     const { json } = await world.api("GET", `/api/v1/incidents/${world.incidentId}`);
     expect([json.data.title, json.data.updates[0].message]).toEqual([
       "db-7.internal is down",
@@ -108,7 +108,7 @@ describe("text of an automatic incident", () => {
     await using world = await setUpStory();
     const html = await world.preview({ message: "We look." });
     expect(readWords(html, ".inc h2 a")).toEqual(["Web shop is down"]);
-    expect(readWords(html, ".inc li p")).toEqual(["We look.", began]);
+    expect(readWords(html, ".inc li p")).toEqual(["We look.", firstMessage]);
   });
 });
 

@@ -92,10 +92,10 @@ export async function createAlertedWorld(server: Target) {
         history.push({ is: "state", at, monitor: subjectId, to: type.slice(8) as State });
       const { data } = event;
       if (data === undefined || !("updateId" in data) || data.updateId === null) continue;
-      const of = (await api("GET", `/api/v1/incidents/${subjectId}`)).json.data.monitorId;
+      const monitorId = (await api("GET", `/api/v1/incidents/${subjectId}`)).json.data.monitorId;
       const automatic = data.automatic === true;
       if (type === "incident.opened") incidents.push(subjectId);
-      history.push({ is: "incident", at, incident: subjectId, type, of, automatic });
+      history.push({ is: "incident", at, incident: subjectId, type, of: monitorId, automatic });
     }
   }
 

@@ -38,10 +38,10 @@ export function createCaseServices() {
   let mood: ServiceMode = "well";
 
   function open(service: keyof typeof cases, found: Omit<Case, "status">) {
-    const same = cases[service].find(
+    const sameCase = cases[service].find(
       ({ key, status }) => key === found.key && status !== "resolved",
     );
-    if (same !== undefined) return;
+    if (sameCase !== undefined) return;
     cases[service].push({ ...found, status: "triggered" });
     pages.push(`${service} ${found.severity} ${found.title}`);
   }

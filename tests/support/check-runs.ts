@@ -225,11 +225,11 @@ export const knowsConnections = process.platform === "linux";
 
 /** Connections to the port that a process still has open, with their TCP states (proc(5)). */
 export function listConnections(port: number): string[] {
-  const wanted = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  const portColumn = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   const rows = readFileSync("/proc/net/tcp", "utf8").trim().split("\n").slice(1);
   return rows
     .map((row) => row.trim().split(/\s+/))
-    .filter(([, , remote, , , , , , , inode]) => remote?.endsWith(wanted) && inode !== "0")
+    .filter(([, , remote, , , , , , , inode]) => remote?.endsWith(portColumn) && inode !== "0")
     .map(([, , , state = ""]) => state);
 }
 

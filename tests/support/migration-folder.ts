@@ -23,8 +23,8 @@ export function writeMigrationFolder(
     const index = entries.length;
     const tag = `${String(index).padStart(4, "0")}_test`;
     // Later than any real migration, in order.
-    const when = Date.parse("2100-01-01") + index;
-    entries.push({ idx: index, version: "6", when, tag, breakpoints: true });
+    const createdAt = Date.parse("2100-01-01") + index;
+    entries.push({ idx: index, version: "6", when: createdAt, tag, breakpoints: true });
     writeFileSync(join(folder, `${tag}.sql`), text);
   }
   writeFileSync(file, JSON.stringify({ ...journal, entries }));

@@ -165,9 +165,9 @@ export async function signInMember(
   role: Role,
   personOptions: PersonOptions = {},
 ) {
-  const who = await createPerson(appliance, appliance.ours.id, role, personOptions);
-  const session = await signInVisitor(appliance, who.id);
-  return { ...who, ...session, sessionId: session.id, id: who.id };
+  const person = await createPerson(appliance, appliance.ours.id, role, personOptions);
+  const session = await signInVisitor(appliance, person.id);
+  return { ...person, ...session, sessionId: session.id, id: person.id };
 }
 
 /** A client that stores cookies and connects from this address (header X-Address). */

@@ -453,8 +453,8 @@ export async function startMariadbServer(password: string) {
 
 /** Resolves when a program listens on a UDP port (proc(5)). */
 async function waitUntilBound(port: number) {
-  const wanted = `:${port.toString(16).toUpperCase().padStart(4, "0")} `;
-  await waitUntil(() => readFileSync("/proc/net/udp", "utf8").includes(wanted));
+  const portColumn = `:${port.toString(16).toUpperCase().padStart(4, "0")} `;
+  await waitUntil(() => readFileSync("/proc/net/udp", "utf8").includes(portColumn));
 }
 
 /** An agent with a community, and a user `probe` with both passwords. */

@@ -48,7 +48,7 @@ export function listMonitorHomes(type: string, host: string, port: number): Secr
   if (type === "http") return listHttpHomes(url);
   const address = { ...newMonitors[type as keyof typeof newMonitors], host, port };
   const login = { username: "probe", password: canary };
-  const own: Record<string, SecretFields | SecretFields[]> = {
+  const ownHomes: Record<string, SecretFields | SecretFields[]> = {
     websocket: { url: url.replace("http:", "ws:"), ...headers },
     browser: { url, ...login, steps: ["fill #u with {{username}}", "fill #p with {{password}}"] },
     docker: { ...address, container: "web", clientCertificate, clientKey },
@@ -64,5 +64,5 @@ export function listMonitorHomes(type: string, host: string, port: number): Secr
       },
     ],
   };
-  return [own[type] ?? { ...address, ...login }].flat();
+  return [ownHomes[type] ?? { ...address, ...login }].flat();
 }

@@ -42,11 +42,11 @@ export async function createSharing(settings: Settings = {}) {
     }
   }
 
-  const both = [start("a"), start("b")] as const;
-  const [{ appliance, app }] = both;
+  const engines = [start("a"), start("b")] as const;
+  const [{ appliance, app }] = engines;
   const ours = await addOrganization(appliance, app, "Ours");
-  await passTime(8, both);
-  return { store, database, time, start, pass: passTime, both, ours };
+  await passTime(8, engines);
+  return { store, database, time, start, pass: passTime, both: engines, ours };
 }
 
 export type Sharing = Awaited<ReturnType<typeof createSharing>>;

@@ -19,13 +19,13 @@ export function findWrongSlots(
   intervalMs: number,
   [from, until]: readonly [number, number],
 ): { repeated: string[]; missing: string[] } {
-  const own = Map.groupBy(rows, ({ key }) => key);
+  const rowsByMonitor = Map.groupBy(rows, ({ key }) => key);
   const [repeated, missing]: [string[], string[]] = [[], []];
   for (const key of keys) {
     const phase = computePhase(key, intervalMs);
     const getSlot = (at: number) => Math.floor((at - phase) / intervalMs);
     // The check can have ended in the next slot.
-    const slots = Map.groupBy(own.get(key) ?? [], ({ at, latencyMs }) =>
+    const slots = Map.groupBy(rowsByMonitor.get(key) ?? [], ({ at, latencyMs }) =>
       getSlot(at - (latencyMs ?? 0) + roundingMs),
     );
     for (const [slot, slotRows] of slots)

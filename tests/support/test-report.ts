@@ -25,12 +25,12 @@ export function parseOutcome(report: string | undefined, ended?: string): Outcom
 
 /** The last lines of a run: all failures, then the count. Logs often keep only the end of a long output. */
 export function formatVerdict({ passed, skipped, failures }: Outcome): string {
-  const shown = failures.map(({ name, text }, index) => {
+  const listedFailures = failures.map(({ name, text }, index) => {
     const lines = text === "" ? [] : text.split("\n").slice(0, index < 10 ? 15 : 2);
     return [`FAILED ${name}`, ...lines.map((line) => `    ${line.slice(0, 300)}`)].join("\n");
   });
-  if (skipped > 0) shown.push(`${skipped} skipped`);
-  return `\n${[...shown, `${passed} passed, ${failures.length} failed`].join("\n")}`;
+  if (skipped > 0) listedFailures.push(`${skipped} skipped`);
+  return `\n${[...listedFailures, `${passed} passed, ${failures.length} failed`].join("\n")}`;
 }
 
 type Parent = { children: readonly unknown[] };

@@ -54,12 +54,12 @@ export const findSmallTargets = (page: Page): Promise<string[]> =>
         if (!isShown || element.matches(".skip, .visually-hidden, [tabindex='-1']:not(button)"))
           return [];
         const { width, height } = measure(element);
-        const wanted = element.matches(mainActions) ? minimum.main : minimum.other;
+        const minimumSize = element.matches(mainActions) ? minimum.main : minimum.other;
         // Layout rounds to fractions of a pixel.
-        if (Math.min(width, height) >= wanted - 0.5 || isInText(element)) return [];
+        if (Math.min(width, height) >= minimumSize - 0.5 || isInText(element)) return [];
         const name = element.getAttribute("aria-label") ?? element.textContent;
         return [
-          `${element.tagName.toLowerCase()}.${element.className} “${name.slice(0, 40)}” is ${Math.round(width)} × ${Math.round(height)} px, below ${wanted} px`,
+          `${element.tagName.toLowerCase()}.${element.className} “${name.slice(0, 40)}” is ${Math.round(width)} × ${Math.round(height)} px, below ${minimumSize} px`,
         ];
       });
     },

@@ -56,11 +56,13 @@ describe("notified channels", () => {
     });
   });
   test("are shown as none if no channel could be reached, with the reason", () => {
-    const nobody = { words: "No one reached", detail: "Mail: refused", isBad: true };
+    const noOneReached = { words: "No one reached", detail: "Mail: refused", isBad: true };
     expect(describeNotifiedOf(1, buildNotified("Mail", "pending", "refused"))).toMatchObject(
-      nobody,
+      noOneReached,
     );
-    expect(describeNotifiedOf(1, buildNotified("Mail", "failed", "refused"))).toMatchObject(nobody);
+    expect(describeNotifiedOf(1, buildNotified("Mail", "failed", "refused"))).toMatchObject(
+      noOneReached,
+    );
   });
   test("are unknown during the first attempt", () => {
     expect(describeNotifiedOf(1, buildNotified("Mail", "pending"))).toMatchObject({
@@ -69,8 +71,8 @@ describe("notified channels", () => {
     });
   });
   test("are none in their quiet hours", () => {
-    const none = { words: "No alert sent", detail: "Quiet hours of Mail", isBad: false };
-    expect(describeNotifiedOf(1, buildNotified("Mail", "held"))).toMatchObject(none);
+    const noAlertSent = { words: "No alert sent", detail: "Quiet hours of Mail", isBad: false };
+    expect(describeNotifiedOf(1, buildNotified("Mail", "held"))).toMatchObject(noAlertSent);
     expect(
       describeNotifiedOf(2, buildNotified("Mail", "held"), buildNotified("Slack", "pending")).words,
     ).toBe("being alerted");

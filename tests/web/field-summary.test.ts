@@ -61,10 +61,10 @@ test("each field is in one place of its editor, and never closed if it is requir
 
 test("no hint contains words of the API", () => {
   // Their controls have no hint.
-  const own = ["paused", "pausedUntil"];
+  const pauseFields = ["paused", "pausedUntil"];
   for (const type of types)
     for (const [name, field] of Object.entries(fieldsOf(type))) {
-      if (own.includes(name)) continue;
+      if (pauseFields.includes(name)) continue;
       const { schema, parts = {} } = describeField(field);
       const hints = [
         labelsOf(type, name)?.hint ?? schema.description,
@@ -144,8 +144,12 @@ test("a closed part shows its key fields and all changes", () => {
 
 test("a connection is summarized by its proxy, its certificate and other changes", () => {
   const values = { clientCertificate: "-----BEGIN CERTIFICATE-----", clientKey: "secret" };
-  const own = { proxyUrl: "http://proxy.lan:3128", proxyPassword: "secret", ipFamily: "6" };
-  expect(saidOf("http", { ...values, ...own })["Connection"]).toBe(
+  const connectionFields = {
+    proxyUrl: "http://proxy.lan:3128",
+    proxyPassword: "secret",
+    ipFamily: "6",
+  };
+  expect(saidOf("http", { ...values, ...connectionFields })["Connection"]).toBe(
     "Proxy: http://proxy.lan:3128 · Proxy password · Client certificate · Client key · IP version: IPv6 only",
   );
 });

@@ -92,9 +92,9 @@ describe("the calendar", () => {
       const days = listWeeks(month).flat();
       expect(days.length % 7).toBe(0);
       expect(toDate(days[0] ?? 0).getUTCDay()).toBe(1);
-      const own = days.filter((day) => toDate(day).toISOString().startsWith(month));
-      expect(own.length).toBeGreaterThan(27);
-      expect(days.length - own.length).toBeLessThan(14);
+      const daysOfMonth = days.filter((day) => toDate(day).toISOString().startsWith(month));
+      expect(daysOfMonth.length).toBeGreaterThan(27);
+      expect(days.length - daysOfMonth.length).toBeLessThan(14);
     }
   });
 
@@ -104,12 +104,12 @@ describe("the calendar", () => {
     const windows = [{ id: "1", title: "Night", occurrences: [night] }];
     const days = listWeeks("2026-10").flat();
     const entries = groupEntriesByDay(windows, days[0] ?? 0, days.at(-1) ?? 0, zone);
-    const shown = [...entries].map(([day, [entry]]) => [
+    const shownDays = [...entries].map(([day, [entry]]) => [
       toDate(day).toISOString().slice(0, 10),
       entry?.isFirstDay,
     ]);
     expect(toLocal(Date.parse(night.endsAt), zone) % 86_400_000).toBe(0);
-    expect(shown).toEqual([
+    expect(shownDays).toEqual([
       ["2026-10-24", true],
       ["2026-10-25", false],
     ]);

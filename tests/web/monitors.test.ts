@@ -269,17 +269,17 @@ describe("the latency chart", () => {
 
   test("shows an outage as one, even with points closer than the checks", () => {
     const down = { upSeconds: 0, downSeconds: 120 };
-    const none = undefined;
+    const noFilter = undefined;
     const checked = [
       buildPoint(0),
-      none,
+      noFilter,
       buildPoint(2, down),
-      none,
+      noFilter,
       buildPoint(4, down),
-      none,
+      noFilter,
       buildPoint(6, down),
     ];
-    expect(findRuns([...checked, none, buildPoint(8)])).toEqual([
+    expect(findRuns([...checked, noFilter, buildPoint(8)])).toEqual([
       { state: "up", first: 0, last: 0, seconds: 60 },
       { state: "down", first: 2, last: 6, seconds: 360 },
       { state: "up", first: 8, last: 8, seconds: 60 },

@@ -58,12 +58,12 @@ describe.each(languages)("the dictionaries of %s", (language) => {
       const isCount = kind === "tCount";
       if (isCount !== (typeof found !== "string")) return [`${path}: “${key}” has other forms`];
       const forms = typeof found === "string" ? [found] : [found.one, found.other];
-      const own = listNames(texts.join(""));
+      const ownNames = listNames(texts.join(""));
       // The form for one can have the number as a word.
       const isSame = forms.every((form) =>
         isCount
-          ? listNames(form).every((name) => own.includes(name))
-          : Bun.deepEquals(listNames(form), own),
+          ? listNames(form).every((name) => ownNames.includes(name))
+          : Bun.deepEquals(listNames(form), ownNames),
       );
       return isSame ? [] : [`${path}: “${key}” has other placeholders`];
     });

@@ -58,11 +58,11 @@ export async function buildCodeUse(
     ];
   }
   const hash = sha256(normalizeRecoveryCode(code));
-  const matchingCode = matchValues(recoveryCodes, { personId: person.id, hash });
-  if ((await store.db.$count(recoveryCodes, matchingCode)) === 0) return null;
+  const matchesCode = matchValues(recoveryCodes, { personId: person.id, hash });
+  if ((await store.db.$count(recoveryCodes, matchesCode)) === 0) return null;
   return [
-    guard(sql`exists (select 1 from ${recoveryCodes} where ${matchingCode})`, otherwise),
-    store.db.delete(recoveryCodes).where(matchingCode),
+    guard(sql`exists (select 1 from ${recoveryCodes} where ${matchesCode})`, otherwise),
+    store.db.delete(recoveryCodes).where(matchesCode),
   ];
 }
 

@@ -123,12 +123,8 @@ async function runInDirectory<T>(path: string, work: () => Promise<T>): Promise<
     if (isUnused && names.every((name) => join(path, name) === getDataFiles(path).lock)) {
       rmSync(getDataFiles(path).lock, { force: true });
       if (createdParent !== null)
-        for (
-          let firstPath = path;
-          firstPath.startsWith(createdParent);
-          firstPath = dirname(firstPath)
-        )
-          rmdirSync(firstPath);
+        for (let folder = path; folder.startsWith(createdParent); folder = dirname(folder))
+          rmdirSync(folder);
     }
   }
 }

@@ -151,9 +151,7 @@ function formatRanges(numbers: readonly number[]): string[] {
     let length = 1;
     while (numbers[index + length] === from + length) length++;
     if (length > 2) ranges.push(`${from}-${from + length - 1}`);
-    else
-      for (let additions = 0; additions < length; additions++)
-        ranges.push(String(from + additions));
+    else for (let offset = 0; offset < length; offset++) ranges.push(String(from + offset));
     index += length;
   }
   return ranges;

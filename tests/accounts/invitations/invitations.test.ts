@@ -92,8 +92,8 @@ describe("an invitation", () => {
     const appliance = await testAppliance();
     const { owner, invite } = await setUpInviting(appliance);
     const { id, link } = (await invite("bea@team.example")).json.data;
-    const their = await createPerson(appliance, appliance.theirs.id, "owner");
-    const theirs = (await signInVisitor(appliance, their.id)).page;
+    const stranger = await createPerson(appliance, appliance.theirs.id, "owner");
+    const theirs = (await signInVisitor(appliance, stranger.id)).page;
     expect((await theirs("DELETE", `${invitations}/${id}`)).status).toBe(404);
     expect((await theirs("GET", invitations)).json.data).toEqual([]);
     expect((await owner.page("DELETE", `${invitations}/${unknownId}`)).status).toBe(404);
@@ -310,11 +310,11 @@ describe("the creator of an invitation must still be entitled when it is accepte
   async function setUpInviter(role: "admin" | "owner") {
     const appliance = await testAppliance();
     const owner = await signInMember(appliance, "owner");
-    const who = await signInMember(appliance, role);
+    const member = await signInMember(appliance, role);
     const tokens: Record<string, string> = {};
     for (const to of ["viewer", "member", "admin", ...(role === "owner" ? ["owner"] : [])]) {
       const body = { email: `${to}@new.example`, role: to };
-      const { link } = (await who.page("POST", invitations, { body })).json.data;
+      const { link } = (await member.page("POST", invitations, { body })).json.data;
       tokens[to] = link.split("#")[1];
     }
     const accept = (to: string) =>
@@ -323,7 +323,7 @@ describe("the creator of an invitation must still be entitled when it is accepte
         name: to,
         password,
       });
-    return { appliance, owner, who, accept };
+    return { appliance, owner, who: member, accept };
   }
 
   test("removing them revokes their invitations", async () => {

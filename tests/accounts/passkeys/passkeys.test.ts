@@ -32,10 +32,10 @@ async function addPasskey(
 }
 
 async function runGuarded(appliance: TestAppliance) {
-  const who = await signInMember(appliance, "viewer", { name: "Ada" });
-  const passkey = await addPasskey(who);
+  const ada = await signInMember(appliance, "viewer", { name: "Ada" });
+  const passkey = await addPasskey(ada);
   appliance.time.now += 60_000;
-  return { ...who, passkey };
+  return { ...ada, passkey };
 }
 
 /** A visitor's options, response and its result. */
@@ -83,56 +83,61 @@ describe("adding one", () => {
 
   test("fails with a response of another site, person or time, and adds nothing", async () => {
     const appliance = await testAppliance();
-    const who = await signInMember(appliance, "viewer");
+    const viewer = await signInMember(appliance, "viewer");
     const other = await signInMember(appliance, "viewer");
     const start = async (page: Member["page"]) =>
       (await page("POST", "/dashboard/passkeys/options", { body: { password } })).json.data;
-    const own = createAuthenticator(local);
+    const localAuthenticator = createAuthenticator(local);
     const before = dumpTables(appliance);
-    const options = await start(who.page);
+    const options = await start(viewer.page);
     for (const body of [
-      own.create(options, { origin: "https://evil.example" }),
-      own.create(options, { origin: "http://localhost:8080" }),
-      own.create(options, { rpId: "evil.example" }),
-      own.create(await start(other.page)),
-      own.create({ challenge: "AAAA" }),
-      { ...own.create(options), attestation: "AAAA" },
-      { ...own.create(options), credentialId: createAuthenticator(local).credentialId },
+      localAuthenticator.create(options, { origin: "https://evil.example" }),
+      localAuthenticator.create(options, { origin: "http://localhost:8080" }),
+      localAuthenticator.create(options, { rpId: "evil.example" }),
+      localAuthenticator.create(await start(other.page)),
+      localAuthenticator.create({ challenge: "AAAA" }),
+      { ...localAuthenticator.create(options), attestation: "AAAA" },
+      {
+        ...localAuthenticator.create(options),
+        credentialId: createAuthenticator(local).credentialId,
+      },
     ]) {
-      const { status, json } = await who.page("POST", "/dashboard/passkeys", {
+      const { status, json } = await viewer.page("POST", "/dashboard/passkeys", {
         body: { name: "Phone", ...body },
       });
       expect([status, json.error.details[0].path]).toEqual([422, "attestation"]);
     }
     appliance.time.now += 10 * 60_000;
-    const late = { name: "Phone", ...own.create(options) };
-    expect((await who.page("POST", "/dashboard/passkeys", { body: late })).status).toBe(422);
+    const late = { name: "Phone", ...localAuthenticator.create(options) };
+    expect((await viewer.page("POST", "/dashboard/passkeys", { body: late })).status).toBe(422);
     appliance.time.now -= 10 * 60_000;
     expect(dumpTables(appliance)).toBe(before);
-    const first = { name: "Phone", ...own.create(options) };
-    expect((await who.page("POST", "/dashboard/passkeys", { body: first })).status).toBe(201);
-    expect((await who.page("POST", "/dashboard/passkeys", { body: first })).status).toBe(409);
+    const first = { name: "Phone", ...localAuthenticator.create(options) };
+    expect((await viewer.page("POST", "/dashboard/passkeys", { body: first })).status).toBe(201);
+    expect((await viewer.page("POST", "/dashboard/passkeys", { body: first })).status).toBe(409);
   });
 
   test("is not possible under an IP address, and at most twenty times", async () => {
     const appliance = await testAppliance();
-    const who = await signInMember(appliance, "viewer");
+    const viewer = await signInMember(appliance, "viewer");
     for (const Host of ["192.168.1.5:3210", "[::1]:3210"]) {
       const headers = { Host };
       const body = { password };
-      const { status, json } = await who.page("POST", "/dashboard/passkeys/options", {
+      const { status, json } = await viewer.page("POST", "/dashboard/passkeys/options", {
         body,
         headers,
       });
       expect([status, json.error.message]).toEqual([409, expect.stringContaining("host name")]);
       expect(
-        (await who.page("POST", "/dashboard/sign-in/passkey/options", { headers })).status,
+        (await viewer.page("POST", "/dashboard/sign-in/passkey/options", { headers })).status,
       ).toBe(409);
     }
-    for (let count = 0; count < 20; count++) await addPasskey(who);
-    const options = await who.page("POST", "/dashboard/passkeys/options", { body: { password } });
+    for (let count = 0; count < 20; count++) await addPasskey(viewer);
+    const options = await viewer.page("POST", "/dashboard/passkeys/options", {
+      body: { password },
+    });
     const body = { name: "One more", ...createAuthenticator(local).create(options.json.data) };
-    expect((await who.page("POST", "/dashboard/passkeys", { body })).status).toBe(409);
+    expect((await viewer.page("POST", "/dashboard/passkeys", { body })).status).toBe(409);
   });
 });
 
@@ -239,8 +244,8 @@ describe("a passkey belongs to the host on which it was added", () => {
 
   test("also behind a proxy that does not name the scheme", async () => {
     const appliance = await testAppliance();
-    const who = await signInMember(appliance, "viewer");
-    const passkey = await addPasskey(who, { origin: "https://status.example", headers });
+    const viewer = await signInMember(appliance, "viewer");
+    const passkey = await addPasskey(viewer, { origin: "https://status.example", headers });
     appliance.time.now += 1_000;
     const elsewhere = createBrowser(appliance);
     expect((await enter(elsewhere, createAuthenticator(named))).status).toBe(401);
@@ -250,19 +255,21 @@ describe("a passkey belongs to the host on which it was added", () => {
     const { json } = await page("POST", "/dashboard/sign-in/passkey/options");
     const body = passkey.prove(json.data);
     expect((await page("POST", "/dashboard/sign-in/passkey", { body })).status).toBe(200);
-    expect((await who.page("GET", "/dashboard/passkeys")).json.data).toMatchObject([
+    expect((await viewer.page("GET", "/dashboard/passkeys")).json.data).toMatchObject([
       { host: "status.example", here: false },
     ]);
   });
 
   test("and the second step of a sign-in elsewhere names that host, and accepts a recovery code", async () => {
     const appliance = await testAppliance();
-    const who = await signInMember(appliance, "viewer");
-    await addPasskey(who, { origin: "https://status.example", headers });
-    const on = await who.page("POST", "/dashboard/two-factor/passkeys", { body: { password } });
-    const [code] = on.json.data.recoveryCodes;
+    const viewer = await signInMember(appliance, "viewer");
+    await addPasskey(viewer, { origin: "https://status.example", headers });
+    const enabled = await viewer.page("POST", "/dashboard/two-factor/passkeys", {
+      body: { password },
+    });
+    const [code] = enabled.json.data.recoveryCodes;
     const ada = createBrowser(appliance);
-    expect((await ada.signIn(who.email)).json.data.state).toBe("two-factor");
+    expect((await ada.signIn(viewer.email)).json.data.state).toBe("two-factor");
     expect((await ada.post("/sign-in/second-factors")).json.data).toEqual({
       passkey: null,
       elsewhere: ["status.example"],
@@ -275,9 +282,9 @@ describe("a passkey belongs to the host on which it was added", () => {
 
 describe("as second factor", () => {
   async function signInWithFactor(appliance: TestAppliance) {
-    const who = await runGuarded(appliance);
-    await who.page("POST", "/dashboard/two-factor/passkeys", { body: { password } });
-    return who;
+    const viewer = await runGuarded(appliance);
+    await viewer.page("POST", "/dashboard/two-factor/passkeys", { body: { password } });
+    return viewer;
   }
 
   test("a passkey completes a sign-in by password, without verification, and only of the same person", async () => {
@@ -301,16 +308,17 @@ describe("as second factor", () => {
 
   test("turning it on requires the password and a passkey, and ends all other sessions", async () => {
     const appliance = await testAppliance();
-    const who = await signInMember(appliance, "viewer");
-    const turnOn = (body: object) => who.page("POST", "/dashboard/two-factor/passkeys", { body });
+    const viewer = await signInMember(appliance, "viewer");
+    const turnOn = (body: object) =>
+      viewer.page("POST", "/dashboard/two-factor/passkeys", { body });
     expect((await turnOn({ password })).status).toBe(409);
-    await addPasskey(who);
+    await addPasskey(viewer);
     expect((await turnOn({ password: "not my password" })).status).toBe(422);
-    const other = await signInVisitor(appliance, who.id);
+    const other = await signInVisitor(appliance, viewer.id);
     expect((await turnOn({ password })).status).toBe(200);
     expect((await other.page("GET", "/dashboard/people")).status).toBe(401);
     expect((await turnOn({ password })).status).toBe(409);
-    expect((await who.page("GET", "/dashboard/two-factor")).json.data).toEqual({
+    expect((await viewer.page("GET", "/dashboard/two-factor")).json.data).toEqual({
       password: true,
       authenticatorApp: false,
       passkeys: true,
@@ -348,15 +356,15 @@ describe("as second factor", () => {
 
 test("a person without a password adds one only soon after a sign-in", async () => {
   const appliance = await testAppliance();
-  const who = await signInMember(appliance, "viewer");
-  appliance.database.run("UPDATE people SET has_password = 0 WHERE id = ?", [who.id]);
-  const start = () => who.page("POST", "/dashboard/passkeys/options", { body: {} });
+  const viewer = await signInMember(appliance, "viewer");
+  appliance.database.run("UPDATE people SET has_password = 0 WHERE id = ?", [viewer.id]);
+  const start = () => viewer.page("POST", "/dashboard/passkeys/options", { body: {} });
   expect((await start()).status).toBe(200);
   const authenticator = createAuthenticator(local);
   const body = { name: "Phone", ...authenticator.create((await start()).json.data) };
-  const added = await who.page("POST", "/dashboard/passkeys", { body });
+  const added = await viewer.page("POST", "/dashboard/passkeys", { body });
   const path = `/dashboard/passkeys/${added.json.data.id}`;
-  const removed = await who.page("DELETE", path);
+  const removed = await viewer.page("DELETE", path);
   expect([removed.status, removed.json.error.message]).toEqual([
     409,
     expect.stringContaining("no other way to sign in"),

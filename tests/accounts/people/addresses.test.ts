@@ -76,12 +76,12 @@ test("the operator adds a new person, who can sign in next to others with that a
     "VALIDATION_ERROR",
   );
   expect(dumpTables(appliance)).toBe(before);
-  const own = "another long password";
-  const zoe = await addMember(ours.scope, { ...input, password: own });
+  const newPassword = "another long password";
+  const zoe = await addMember(ours.scope, { ...input, password: newPassword });
   expect([zoe.isShared, zoe.id === mallory.id]).toEqual([true, false]);
   for (const [secret, id] of [
     [password, mallory.id],
-    [own, zoe.id],
+    [newPassword, zoe.id],
   ] as const) {
     const page = createBrowser(appliance);
     await page.signIn(email, secret);

@@ -61,17 +61,17 @@ for (const [what, lose, left] of ways)
       "closes their open pages there before later events, and ends their permissions",
       async () => {
         const { owner, bea, ours, api, follow } = await openSessions();
-        const own = await follow(bea, ours.id);
+        const ownStream = await follow(bea, ours.id);
         const owners = await follow(owner, ours.id);
         const [answer] = await Promise.all([
           lose(owner, bea.id),
           api("POST", "/api/v1/incidents", { body: { title: "After" } }),
         ]);
         expect(answer.status).toBe(200);
-        const heard: string[] = [];
-        for (let told = await own.next(); told !== null; told = await own.next())
-          heard.push(String(told.data.type));
-        expect(heard.filter((type) => type.startsWith("incident."))).toEqual([]);
+        const receivedEvents: string[] = [];
+        for (let told = await ownStream.next(); told !== null; told = await ownStream.next())
+          receivedEvents.push(String(told.data.type));
+        expect(receivedEvents.filter((type) => type.startsWith("incident."))).toEqual([]);
         await owners.readUntil(({ data }) => data.type === "incident.opened");
         await owners.leave();
         const headers = { "X-Organization": ours.id };

@@ -114,12 +114,12 @@ test("an address from another organization is accepted like any other, and revea
   const { email: taken } = await createPerson(appliance, appliance.theirs.id, "owner");
   const argon2 = spyOn(crypto, "argon2");
   const changeAddress = async (email: string) => {
-    const own = await signInMember(appliance, "viewer", { name: "Mallory" });
-    const chosen = { current: password, password: `${own.id} is mine` };
-    await own.page("POST", `${profile}/password`, { body: chosen });
+    const mallory = await signInMember(appliance, "viewer", { name: "Mallory" });
+    const chosen = { current: password, password: `${mallory.id} is mine` };
+    await mallory.page("POST", `${profile}/password`, { body: chosen });
     argon2.mockClear();
     const body = { email, password: chosen.password };
-    const { status, json } = await own.page("PATCH", profile, { body });
+    const { status, json } = await mallory.page("PATCH", profile, { body });
     const work = argon2.mock.calls.length;
     const again = createBrowser(appliance);
     await again.signIn(email, chosen.password);
@@ -128,7 +128,7 @@ test("an address from another organization is accepted like any other, and revea
     const wrong = await createBrowser(appliance).signIn(email, "a wrong password");
     return [
       { ...json.data, id: "", email: "" },
-      [status, work, person.id === own.id, json.data.email === email],
+      [status, work, person.id === mallory.id, json.data.email === email],
       [wrong.status, argon2.mock.calls.length],
     ];
   };

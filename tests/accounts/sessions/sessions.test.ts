@@ -172,8 +172,8 @@ describe("a live stream checks whether its session is still open", () => {
 
   test("a sign-in that waits for its code is not open", async () => {
     const appliance = await testAppliance();
-    const who = await createPerson(appliance, appliance.ours.id, "viewer");
-    const { id, token } = await signInVisitor(appliance, who.id);
+    const viewer = await createPerson(appliance, appliance.ours.id, "viewer");
+    const { id, token } = await signInVisitor(appliance, viewer.id);
     appliance.database
       .query("UPDATE sessions SET stage = 'two-factor' WHERE token_hash = ?")
       .run(sha256(token));

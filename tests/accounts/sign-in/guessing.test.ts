@@ -92,13 +92,13 @@ for (const exists of [true, false])
     const appliance = await testAppliance({ addressOf });
     const { id, email } = await createPerson(appliance, appliance.ours.id, "owner");
     const address = exists ? "10.3.0.1" : "10.3.0.2";
-    const wanted = exists ? email : "nobody@team.example";
-    const guess = (email = wanted) => createBrowser(appliance, address).signIn(email, "wrong");
+    const triedEmail = exists ? email : "nobody@team.example";
+    const guess = (email = triedEmail) => createBrowser(appliance, address).signIn(email, "wrong");
     for (let minute = 0; minute < 2; minute++) {
       for (let i = 0; i < 10; i++) expect((await guess()).status).toBe(401);
       appliance.time.now += 60_000;
     }
-    const refused = await guess(wanted.toUpperCase());
+    const refused = await guess(triedEmail.toUpperCase());
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "3480"]);
     expect((await guess("another@team.example")).status).toBe(401);
     expect((await createBrowser(appliance, "10.3.0.3").signIn(email)).status).toBe(200);

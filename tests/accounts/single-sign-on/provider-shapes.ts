@@ -32,7 +32,7 @@ export const providerShapes: [name: string, shape: ProviderShape][] = await Prom
 
 /** Returns a recorded discovery document for the fake provider: its own addresses, and no field that was not recorded. */
 export function adoptMetadata({ metadata }: ProviderShape): Record<string, unknown> {
-  const own = [
+  const ownAddresses = [
     "issuer",
     "authorization_endpoint",
     "token_endpoint",
@@ -43,6 +43,6 @@ export function adoptMetadata({ metadata }: ProviderShape): Record<string, unkno
     "code_challenge_methods_supported",
     "authorization_response_iss_parameter_supported",
   ];
-  const stored = Object.entries(metadata).filter(([name]) => !own.includes(name));
+  const stored = Object.entries(metadata).filter(([name]) => !ownAddresses.includes(name));
   return Object.fromEntries([...added.map((name) => [name, undefined]), ...stored]);
 }

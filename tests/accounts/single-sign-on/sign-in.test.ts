@@ -127,8 +127,8 @@ describe("signing in", () => {
   test("adds a person, and opens the organization of the provider", async () => {
     await using world = await createWorld();
     const browser = world.createBrowser();
-    const shown = await presenceOf(browser);
-    expect(shown.ways.providers).toEqual([
+    const presence = await presenceOf(browser);
+    expect(presence.ways.providers).toEqual([
       { id: world.providerId, name: "Keycloak", preset: "other", isDirect: false },
     ]);
     const end = await world.signIn(browser, "/monitors?down");

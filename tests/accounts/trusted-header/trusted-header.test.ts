@@ -146,8 +146,8 @@ describe("a header of a trusted proxy", () => {
   test("fails closed for values that no proxy has meant", async () => {
     const appliance = await createBehindProxy();
     await createHeaderProvider(appliance, { defaultRole: "viewer" });
-    const who = await signInMember(appliance, "owner");
-    const signedIn = new Map([["signalbox_session", who.cookie.split("=")[1] ?? ""]]);
+    const owner = await signInMember(appliance, "owner");
+    const signedIn = new Map([["signalbox_session", owner.cookie.split("=")[1] ?? ""]]);
     for (const headers of [
       { ...ada, "Remote-User": "ada, eve" },
       { ...ada, "Remote-Email": "ada@team.example, eve@team.example" },
@@ -241,19 +241,19 @@ describe("next to a session", () => {
 test("a signed-in person links the user of the header, also with another address", async () => {
   const appliance = await createBehindProxy();
   await createHeaderProvider(appliance);
-  const who = await signInMember(appliance, "member");
+  const member = await signInMember(appliance, "member");
   const visitor = createVisitor(appliance, ada);
-  visitor.use(new Map([["signalbox_session", who.cookie.split("=")[1] ?? ""]]));
+  visitor.use(new Map([["signalbox_session", member.cookie.split("=")[1] ?? ""]]));
   const path = "/dashboard/identities/header";
   expect((await visitor.page("GET", path)).json.data).toEqual({ user: "ada", isLinked: false });
   expect((await visitor.page("POST", path)).json.data).toEqual({ user: "ada", isLinked: true });
   expect((await visitor.page("POST", path)).status).toBe(409);
-  const plain = await who.page("GET", path);
+  const plain = await member.page("GET", path);
   expect(plain.json.data).toEqual({ user: null, isLinked: false });
-  expect((await who.page("POST", path)).status).toBe(409);
+  expect((await member.page("POST", path)).status).toBe(409);
   const fresh = createVisitor(appliance, ada);
   await fresh.enter();
-  expect((await fresh.state()).person.id).toBe(who.id);
+  expect((await fresh.state()).person.id).toBe(member.id);
 });
 
 test("the options need each other, and headers that only a proxy sets", () => {

@@ -23,14 +23,14 @@ const codeAt = (secret: string, at: number) => new TOTP({ secret }).generate({ t
 
 /** A person with two-factor on, who confirmed it a minute ago. */
 async function runGuarded(appliance: TestAppliance) {
-  const who = await signInMember(appliance, "viewer");
-  const { secret, uri } = (await who.page("POST", twoFactor, { body: { password } })).json.data;
+  const viewer = await signInMember(appliance, "viewer");
+  const { secret, uri } = (await viewer.page("POST", twoFactor, { body: { password } })).json.data;
   const body = { code: codeAt(secret, appliance.time.now) };
-  const confirmed = await who.page("POST", `${twoFactor}/confirm`, { body });
+  const confirmed = await viewer.page("POST", `${twoFactor}/confirm`, { body });
   const { recoveryCodes } = confirmed.json.data as { recoveryCodes: string[] };
   appliance.time.now += 2 * step;
   const code = () => codeAt(secret, appliance.time.now);
-  return { ...who, secret, uri: uri as string, recoveryCodes, code };
+  return { ...viewer, secret, uri: uri as string, recoveryCodes, code };
 }
 
 describe("turning it on", () => {
@@ -50,9 +50,9 @@ describe("turning it on", () => {
 
   test("requires the password, ends all other sessions and renews this one", async () => {
     const appliance = await testAppliance({ attemptsPerMinute: 2 });
-    const who = await signInMember(appliance, "viewer");
-    const other = await signInVisitor(appliance, who.id);
-    const begin = (body?: object) => who.page("POST", twoFactor, { ...(body && { body }) });
+    const viewer = await signInMember(appliance, "viewer");
+    const other = await signInVisitor(appliance, viewer.id);
+    const begin = (body?: object) => viewer.page("POST", twoFactor, { ...(body && { body }) });
     const before = dumpTables(appliance);
     expect((await begin()).status).toBe(415);
     for (const body of [{}, { password: "" }, { password: "not my password" }]) {
@@ -62,12 +62,12 @@ describe("turning it on", () => {
     expect(dumpTables(appliance)).toBe(before);
     const { secret } = (await begin({ password })).json.data;
     const body = { code: codeAt(secret, appliance.time.now) };
-    expect((await who.page("POST", `${twoFactor}/confirm`, { body })).status).toBe(200);
+    expect((await viewer.page("POST", `${twoFactor}/confirm`, { body })).status).toBe(200);
     expect((await other.page("GET", "/dashboard/people")).status).toBe(401);
     expect(
-      (await createBrowserClient(appliance, who.cookie)("GET", "/dashboard/people")).status,
+      (await createBrowserClient(appliance, viewer.cookie)("GET", "/dashboard/people")).status,
     ).toBe(401);
-    expect((await who.page("GET", "/dashboard/people")).status).toBe(200);
+    expect((await viewer.page("GET", "/dashboard/people")).status).toBe(200);
   });
 
   test("fails with a wrong code, and without a new secret", async () => {
@@ -340,11 +340,11 @@ describe("wrong codes", () => {
 
   test("are in the audit log of the person's organizations, and reported to the person until dismissed", async () => {
     const appliance = await testAppliance({ addressOf });
-    const who = await runGuarded(appliance);
-    const summarize = async (page: Client = who.page) =>
+    const viewer = await runGuarded(appliance);
+    const summarize = async (page: Client = viewer.page) =>
       (await page("GET", "/dashboard/session")).json.data.person.wrongCodes;
     expect(await summarize()).toBeNull();
-    const { enter } = await setUpWaiting(appliance, who.id, "10.0.0.1");
+    const { enter } = await setUpWaiting(appliance, viewer.id, "10.0.0.1");
     const since = new Date(appliance.time.now).toISOString();
     for (let i = 0; i < 3; i++) {
       await enter(wrong);
@@ -355,16 +355,16 @@ describe("wrong codes", () => {
     const entries = appliance.database.query(
       "SELECT actor_type, actor_name FROM audit_entries WHERE action = 'person.code-refused' AND organization_id = ? AND subject_id = ?",
     );
-    expect(entries.values(appliance.ours.id, who.id)).toEqual(
+    expect(entries.values(appliance.ours.id, viewer.id)).toEqual(
       Array.from({ length: 3 }, () => ["visitor", "a person at 10.0.0.1"]),
     );
     // Their own mistake during a completed sign-in is not reported.
-    const own = await setUpWaiting(appliance, who.id, "127.0.0.1");
-    await own.enter(wrong);
+    const ownNetwork = await setUpWaiting(appliance, viewer.id, "127.0.0.1");
+    await ownNetwork.enter(wrong);
     expect(await summarize()).toMatchObject({ count: 4 });
-    expect((await own.enter(who.code())).status).toBe(200);
-    expect(await summarize(own.page)).toMatchObject({ count: 3, since, lastFrom: null });
-    await own.page("POST", "/dashboard/profile/wrong-codes/acknowledge");
+    expect((await ownNetwork.enter(viewer.code())).status).toBe(200);
+    expect(await summarize(ownNetwork.page)).toMatchObject({ count: 3, since, lastFrom: null });
+    await ownNetwork.page("POST", "/dashboard/profile/wrong-codes/acknowledge");
     expect(await summarize()).toBeNull();
   });
 });

@@ -6,7 +6,7 @@ import { signInMember } from "../../support/people.ts";
 import { replyWith, startTarget } from "../../support/target.ts";
 
 const path = "/dashboard/api/v1/contact-methods";
-const own = "+491709999999";
+const ownNumber = "+491709999999";
 
 /** An SMS channel of the organization with a recording gateway, and a viewer. */
 async function setUp(fields: object = {}) {
@@ -24,7 +24,7 @@ async function setUp(fields: object = {}) {
   const channel = await world.channel({ type: "sms", name: "On-call SMS", to, ...gateway });
   const ada = await signInMember(world, "viewer", { name: "Ada" });
   const create = (body: object) =>
-    ada.page("POST", path, { body: { type: "sms", name: "Phone", to: own, ...body } });
+    ada.page("POST", path, { body: { type: "sms", name: "Phone", to: ownNumber, ...body } });
   return {
     ...world,
     server,
@@ -43,9 +43,9 @@ test("a person needs only a number, and the channel can't be deleted meanwhile",
   const { status, json } = await create({ gatewayId });
   expect(status).toBe(201);
   const method = json.data;
-  expect(method).toMatchObject({ gatewayId, preset: null, secretsSet: [], to: own });
+  expect(method).toMatchObject({ gatewayId, preset: null, secretsSet: [], to: ownNumber });
   await ada.page("POST", `${path}/${method.id}/code`);
-  expect(last()).toMatchObject({ to: own, key: "s3cret" });
+  expect(last()).toMatchObject({ to: ownNumber, key: "s3cret" });
   const code = /\b\d{6}\b/.exec(last().text)?.[0];
   const verified = await ada.page("POST", `${path}/${method.id}/verify`, { body: { code } });
   expect(verified.json.data.verifiedAt).not.toBeNull();
@@ -73,7 +73,7 @@ test("a method has either its own gateway or that of a channel of its type", asy
   expect(await issueOf({ gatewayId: hook.id })).toEqual([422, "gatewayId"]);
   const foreign = (
     await theirs.api("POST", "/api/v1/alert-channels", {
-      body: { type: "sms", name: "Theirs", to: own, ...gateway },
+      body: { type: "sms", name: "Theirs", to: ownNumber, ...gateway },
     })
   ).json.data.id as string;
   expect(await issueOf({ gatewayId: foreign })).toEqual([404, "gatewayId"]);
@@ -85,11 +85,11 @@ test("a method has either its own gateway or that of a channel of its type", asy
   const moved = await ada.page("PATCH", `${path}/${mine.id}`, { body: { gatewayId } });
   expect(moved.json.data).toMatchObject({ gatewayId, preset: null, url: null, secretsSet: [] });
   await ada.page("POST", `${path}/${mine.id}/test`);
-  expect(last()).toMatchObject({ to: own, key: "s3cret" });
+  expect(last()).toMatchObject({ to: ownNumber, key: "s3cret" });
   const back = { gatewayId: null, ...gateway, secret: "mine" };
   expect((await ada.page("PATCH", `${path}/${mine.id}`, { body: back })).status).toBe(200);
   await ada.page("POST", `${path}/${mine.id}/test`);
-  expect(last()).toMatchObject({ to: own, key: "mine" });
+  expect(last()).toMatchObject({ to: ownNumber, key: "mine" });
 });
 
 test("the daily limit of the channel counts the messages and codes of all methods", async () => {
@@ -124,7 +124,7 @@ test("a person is called with the gateway of a voice channel, in their language,
   expect((await create({ ...phone, gatewayId: smsId })).status).toBe(422);
   const { id } = (await create({ ...phone, gatewayId })).json.data;
   await ada.page("POST", `${path}/${id}/code`);
-  expect(last()).toMatchObject({ to: own, in: "de-DE", key: "s3cret" });
+  expect(last()).toMatchObject({ to: ownNumber, in: "de-DE", key: "s3cret" });
   const code = /\b\d( \d){5}\b/.exec(last().say)?.[0].replaceAll(" ", "");
   const { status } = await ada.page("POST", `${path}/${id}/verify`, { body: { code } });
   expect(status).toBe(200);

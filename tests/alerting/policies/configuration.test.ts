@@ -153,9 +153,9 @@ test("a channel and a policy are pruned together with their uses, but not while 
   const [{ id }] = (await list(appliance, "escalation-policies")) as [Json];
   const body = { type: "push", name: "By hand", escalationPolicyId: id };
   const byHand = (await ours.api("POST", "/api/v1/monitors", { body })).json.data;
-  const nothing = { escalationPolicies: {}, groups: {}, monitors: {} };
-  expect((await put(appliance, nothing, options)).status).toBe(409);
+  const emptySections = { escalationPolicies: {}, groups: {}, monitors: {} };
+  expect((await put(appliance, emptySections, options)).status).toBe(409);
   await ours.api("DELETE", `/api/v1/monitors/${byHand.id}`);
-  await apply(appliance, nothing, options);
+  await apply(appliance, emptySections, options);
   expect(await list(appliance, "escalation-policies")).toEqual([]);
 });

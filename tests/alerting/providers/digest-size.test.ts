@@ -58,13 +58,13 @@ for (const type of digesting) {
     });
   else
     test(`${type}: a digest is never larger than its computed size and its envelope`, async () => {
-      const own = type === "email" ? 4_000 : 200;
+      const ownLimit = type === "email" ? 4_000 : 200;
       for (let from = 0; from < 60; from += 7) {
         const some = alerts.slice(from, from + 12);
         const counted = some.reduce((sum, alert) => sum + limit.bytesOf(alert, origin), 0);
-        expect(await readSent(type, some)).toBeLessThanOrEqual(counted + own);
+        expect(await readSent(type, some)).toBeLessThanOrEqual(counted + ownLimit);
       }
       const allowed = type === "email" ? 100_000 : maxBytes;
-      expect(limit.bytes + own).toBeLessThanOrEqual(allowed);
+      expect(limit.bytes + ownLimit).toBeLessThanOrEqual(allowed);
     });
 }

@@ -148,11 +148,13 @@ describe("a connection", () => {
     );
     end();
     expect(server.getOnlyMail().to).toEqual([ann]);
-    const none = sendThroughAddresses("127.0.0.2");
+    const attempt = sendThroughAddresses("127.0.0.2");
     expect(
-      await findReason(submitMail(await mail(), server.smtp({ host: "localhost" }), none.context)),
+      await findReason(
+        submitMail(await mail(), server.smtp({ host: "localhost" }), attempt.context),
+      ),
     ).toBe("The connection was refused.");
-    none.end();
+    attempt.end();
   });
 
   test.if(canBeSilent)("uses the next address if one is silent", async () => {

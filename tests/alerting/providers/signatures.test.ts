@@ -83,8 +83,8 @@ test("a secret from an older version works until another one is set", async () =
       sealAll(pager.appliance.vault, location, { secret: old }),
       hook.id,
     ]);
-    const shown = (await pager.api("GET", path)).json.data;
-    expect((await pager.api("PATCH", path, { body: shown })).status).toBe(200);
+    const channel = (await pager.api("GET", path)).json.data;
+    expect((await pager.api("PATCH", path, { body: channel })).status).toBe(200);
     expect((await pager.api("PATCH", path, { body: { name: "Bot" } })).status).toBe(200);
     expect(pager.readSecrets("alert-channel", hook.id)).toEqual({ secret: old });
     await pager.api("POST", `${path}/test`);
@@ -117,8 +117,8 @@ describe("the sample of docs/alerts.md", async () => {
     expect(isOurs(secret, headers, body)).toBe(true);
     expect(isOurs(secret, headers, Buffer.from(body))).toBe(true);
     const other = (await sendSigned(`whsec_${base64Of(40)}`)).headers["webhook-signature"];
-    const both = `v1a,AAAA ${other} ${headers["webhook-signature"]}`;
-    expect(isOurs(secret, { ...headers, "webhook-signature": both }, body)).toBe(true);
+    const signatures = `v1a,AAAA ${other} ${headers["webhook-signature"]}`;
+    expect(isOurs(secret, { ...headers, "webhook-signature": signatures }, body)).toBe(true);
   });
 
   test("rejects requests that are older than five minutes, or from the future", async () => {

@@ -258,10 +258,12 @@ describe.each(Object.keys(cases) as SmsPreset[])("the gateway %s", (preset) => {
       settings,
       createLinkedMessage(createAlert("monitor.down", { monitor: { ...monitor, name } })),
     );
-    const shown = `${name} is down since 23:02 UTC: The connection was refused.\nAck: ${origin}/a/token`;
-    expect(sent.body).toEqual(body(shown));
+    const expectedText = `${name} is down since 23:02 UTC: The connection was refused.\nAck: ${origin}/a/token`;
+    expect(sent.body).toEqual(body(expectedText));
     if (preset === "teltonika")
-      expect(sent.url).toBe(url.replace(encodeURIComponent(text), encodeURIComponent(shown)));
+      expect(sent.url).toBe(
+        url.replace(encodeURIComponent(text), encodeURIComponent(expectedText)),
+      );
   });
 
   test.each(responses)(

@@ -84,10 +84,10 @@ const cases: Record<VoicePreset, Case> = {
     headers: { authorization, "content-type": "application/x-www-form-urlencoded" },
     body: (isKeyed) => {
       const say = `<Say language="en-US">${isKeyed ? text : plain}</Say>`;
-      const twice = `${say}<Pause length="1"/>${say}`;
+      const repeatedSpeech = `${say}<Pause length="1"/>${say}`;
       const content = isKeyed
-        ? `<Gather action="${keyUrl}" numDigits="1" timeout="10">${twice}</Gather>`
-        : twice;
+        ? `<Gather action="${keyUrl}" numDigits="1" timeout="10">${repeatedSpeech}</Gather>`
+        : repeatedSpeech;
       return {
         To: "+491701234567",
         From: "+4915112345678",

@@ -64,14 +64,14 @@ describe("the link in a message", () => {
     const world = await createWorld();
     await using _ = world.hook;
     const { get, post, readOne } = world;
-    const shown = await get();
-    expect(shown.status).toBe(200);
-    expect(shown.text).toContain("A &amp; &lt;b&gt; is down</h1>");
-    expect(shown.text).toContain("Nobody has acknowledged it.");
-    expect(shown.text).toContain(
+    const response = await get();
+    expect(response.status).toBe(200);
+    expect(response.text).toContain("A &amp; &lt;b&gt; is down</h1>");
+    expect(response.text).toContain("Nobody has acknowledged it.");
+    expect(response.text).toContain(
       "<button>Acknowledge</button><p>You acknowledge as Team hook.</p>",
     );
-    expect(shown.text).not.toContain("<script");
+    expect(response.text).not.toContain("<script");
     const done = await post();
     expect(done.status).toBe(200);
     expect(done.text).toContain("Acknowledged by Team hook.");

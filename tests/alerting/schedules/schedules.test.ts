@@ -21,13 +21,13 @@ async function createOnCallWorld() {
     },
   });
   const schedule = json.data;
-  const own = `${path}/${schedule.id}`;
+  const ownPath = `${path}/${schedule.id}`;
   const readShifts = async (from: string, until: string) =>
-    (await api("GET", `${own}/shifts?from=${from}&until=${until}`)).json.data.map(
+    (await api("GET", `${ownPath}/shifts?from=${from}&until=${until}`)).json.data.map(
       (shift: { startsAt: string; personName: string | null }) =>
         `${shift.startsAt.slice(5, 16)} ${shift.personName}`,
     );
-  return { appliance, api, ours, theirs, ann, ben, schedule, own, readShifts };
+  return { appliance, api, ours, theirs, ann, ben, schedule, own: ownPath, readShifts };
 }
 
 test("a schedule names who is on call now, at a time, and next", async () => {

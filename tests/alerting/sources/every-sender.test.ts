@@ -166,12 +166,15 @@ for (const [name, sender] of all)
       const statuses = await Promise.all([problem, problem].map(deliver));
       expect(await listHeard()).toEqual(["problem"]);
       statuses.push(await deliver(problem));
-      const over = write({ isOver: true, startedAt: world.time.now - 10_000 });
-      statuses.push(...(await Promise.all([over, over].map(deliver))), await deliver(over));
+      const endReport = write({ isOver: true, startedAt: world.time.now - 10_000 });
+      statuses.push(
+        ...(await Promise.all([endReport, endReport].map(deliver))),
+        await deliver(endReport),
+      );
       expect(await listHeard()).toEqual(["problem", "over"]);
       statuses.push(await deliver(problem));
-      const heard = ["problem", "over", ...(knowsRepeated ? [] : ["problem"])];
-      expect(await listHeard()).toEqual(heard);
+      const expected = ["problem", "over", ...(knowsRepeated ? [] : ["problem"])];
+      expect(await listHeard()).toEqual(expected);
       expect(statuses.filter((status) => !isAccepted(status))).toEqual([]);
       // A mail that arrives again is recognized by its Message-ID, and not stored.
       expect(countStored()).toBe(isMail(sender) ? 2 : 7);
@@ -179,45 +182,45 @@ for (const [name, sender] of all)
 
     test("an end without a problem is silent, and an end that overtakes its problem is not lost", async () => {
       const { send, listHeard } = await createWay(world, sender);
-      const heard: string[] = [];
+      const received: string[] = [];
       for (const round of [1, 2]) {
         const startedAt = world.time.now;
         expect(isAccepted(await send({ isOver: true, startedAt, at: startedAt + 1_000 }))).toBe(
           true,
         );
-        expect(await listHeard()).toEqual(heard);
+        expect(await listHeard()).toEqual(received);
         await send({ startedAt, at: startedAt });
-        if (!knowsOccurrence) heard.push("problem");
-        expect([round, await listHeard()]).toEqual([round, heard]);
+        if (!knowsOccurrence) received.push("problem");
+        expect([round, await listHeard()]).toEqual([round, received]);
         if (!knowsOccurrence) {
           await send({ isOver: true, startedAt, at: startedAt + 60_000 });
-          heard.push("over");
+          received.push("over");
         }
       }
       const startedAt = world.time.now;
       await send({ startedAt });
-      heard.push("problem");
-      expect(await listHeard()).toEqual(heard);
+      received.push("problem");
+      expect(await listHeard()).toEqual(received);
       if (!knowsOccurrence) return;
       // A late end of an earlier problem.
       await send({ isOver: true, startedAt: startedAt - 60_000, at: startedAt - 30_000 });
-      expect(await listHeard()).toEqual(heard);
+      expect(await listHeard()).toEqual(received);
       await send({ isOver: true, startedAt, at: startedAt + 30_000 });
-      expect(await listHeard()).toEqual([...heard, "over"]);
+      expect(await listHeard()).toEqual([...received, "over"]);
     });
 
     test("the clock of the sender does not matter", async () => {
       const { send, listHeard, setClock } = await createWay(world, sender);
-      const heard: string[] = [];
+      const received: string[] = [];
       for (const offMs of [-hourMs, hourMs]) {
         setClock(offMs);
         const startedAt = world.time.now + offMs;
         await send({ startedAt });
-        heard.push("problem");
-        expect(await listHeard()).toEqual(heard);
+        received.push("problem");
+        expect(await listHeard()).toEqual(received);
         await send({ isOver: true, startedAt });
-        heard.push("over");
-        expect(await listHeard()).toEqual(heard);
+        received.push("over");
+        expect(await listHeard()).toEqual(received);
       }
     });
 

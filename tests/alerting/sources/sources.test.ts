@@ -596,19 +596,19 @@ describe("requests", () => {
   test("the log of a source is bounded", async () => {
     const { createSource, database, ours } = await createWorld();
     const { send, id } = await createSource({ enabled: false });
-    const most = sourceBounds.loggedRequests.value;
+    const maxLogged = sourceBounds.loggedRequests.value;
     database.run(
       `insert into alert_source_requests (organization_id, source_id, id, at, path, headers, bytes, status, outcome)
         select ?, ?, 'old ' || value, '2026-11-20T09:00:00.000Z', '', '{}', 10, 200, ''
         from (with recursive n(value) as (select 1 union all select value + 1 from n where value < ?)
           select value from n)`,
-      [ours.id, id, most + 200],
+      [ours.id, id, maxLogged + 200],
     );
     await Promise.all(Array.from({ length: 100 }, () => send(group())));
     const [{ count }] = database
       .query<{ count: number }, []>("select count(*) as count from alert_source_requests")
       .all() as [{ count: number }];
-    expect(count).toBe(most);
+    expect(count).toBe(maxLogged);
   });
 });
 

@@ -177,8 +177,9 @@ describe("a path to a trusted authority", () => {
 describe("the first expiry on the path", () => {
   test("can be an intermediate's or the authority's, and is named so", async () => {
     const soon = issueCertificate(inter, newRoot, { isAuthority, to: 2.5 });
-    const on = /on \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/.source;
-    const expectStart = (start: string) => expect.stringMatching(new RegExp(`^${start}, ${on}`));
+    const datePattern = /on \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/.source;
+    const expectStart = (start: string) =>
+      expect.stringMatching(new RegExp(`^${start}, ${datePattern}`));
     expect(await findOutcome([leafPem, soon], newRootPem)).toMatchObject({
       status: "degraded",
       message: expectStart("An intermediate certificate expires in 2 days"),

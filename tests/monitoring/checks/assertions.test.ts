@@ -288,8 +288,8 @@ describe("the received value in a message", () => {
       expect([path, await saidOf({ source: "json", path, op: "equals", value: "x" }, "y")]).toEqual(
         [path, hidden],
       );
-    const none = { source: "header", path: "Set-Cookie", op: "exists" } as const;
-    expect(await saidOf(none, undefined)).toBe("nothing");
+    const cookieExists = { source: "header", path: "Set-Cookie", op: "exists" } as const;
+    expect(await saidOf(cookieExists, undefined)).toBe("nothing");
   });
 
   test("hides the monitor's secrets at any position", async () => {

@@ -48,15 +48,15 @@ function* cut(bytes: Buffer, sizes: readonly number[]): Generator<Buffer> {
 
 /** Tracks the current and the highest memory use. */
 function createCountedMemory() {
-  const kept = { now: 0, most: 0 };
+  const heldBytes = { now: 0, most: 0 };
   const memory: Memory = {
     reserve(bytes) {
-      kept.now += bytes;
-      kept.most = Math.max(kept.most, kept.now);
+      heldBytes.now += bytes;
+      heldBytes.most = Math.max(heldBytes.most, heldBytes.now);
     },
-    release: (bytes) => void (kept.now -= bytes),
+    release: (bytes) => void (heldBytes.now -= bytes),
   };
-  return { memory, kept };
+  return { memory, kept: heldBytes };
 }
 
 async function issueOf(wanted: object, response: HttpResponse, memory: Memory = uncounted) {
@@ -209,27 +209,27 @@ describe("the memory of all responses", () => {
     fc.assert(
       fc.property(fc.array(take, { maxLength: 400 }), (takes) => {
         const budget = createByteBudget(() => 4, limits);
-        const kept = new Map<string, number>();
+        const heldByCheck = new Map<string, number>();
         const open = new Map<string, ReturnType<typeof budget.of>[]>();
         const share = limits.reserved / 4;
         for (const { organization, bytes, end } of takes) {
-          const before = kept.get(organization) ?? 0;
+          const before = heldByCheck.get(organization) ?? 0;
           if (end) {
             for (const check of open.get(organization) ?? []) check.end();
             open.delete(organization);
-            kept.delete(organization);
+            heldByCheck.delete(organization);
             continue;
           }
           const check = budget.of(organization);
           open.set(organization, [...(open.get(organization) ?? []), check]);
           try {
             check.reserve(bytes);
-            kept.set(organization, before + bytes);
+            heldByCheck.set(organization, before + bytes);
           } catch (error) {
             expect(error).toBeInstanceOf(LocalFailure);
             expect(before + bytes).toBeGreaterThan(share);
           }
-          const all = [...kept.values()].reduce((sum, reserved) => sum + reserved, 0);
+          const all = [...heldByCheck.values()].reduce((sum, reserved) => sum + reserved, 0);
           expect(budget.kept()).toBe(all);
           expect(all).toBeLessThanOrEqual(limits.reserved + limits.shared);
         }

@@ -19,13 +19,13 @@ const list = (error: unknown, change: Partial<Attempt> = {}) =>
 const refused = Object.assign(new Error(), { code: "ECONNREFUSED" });
 
 test("a host that accepts no connection shares its name and its addresses", () => {
-  const both = ["host db1.lan", "address 10.0.0.5"];
-  expect(list(refused)).toEqual(both);
-  expect(list(new ConnectFailure())).toEqual(both);
-  expect(list(new Error(), { isTimeout: true })).toEqual(both);
+  const hostAndAddress = ["host db1.lan", "address 10.0.0.5"];
+  expect(list(refused)).toEqual(hostAndAddress);
+  expect(list(new ConnectFailure())).toEqual(hostAndAddress);
+  expect(list(new Error(), { isTimeout: true })).toEqual(hostAndAddress);
   const step = "waiting for the response";
-  expect(list(new TargetFailure("No reply."), { type: "ping", step })).toEqual(both);
-  expect(list(refused, { type: "docker" })).toEqual(["container-host db1.lan", ...both]);
+  expect(list(new TargetFailure("No reply."), { type: "ping", step })).toEqual(hostAndAddress);
+  expect(list(refused, { type: "docker" })).toEqual(["container-host db1.lan", ...hostAndAddress]);
   const literal = { host: "10.0.0.5", addresses: ["10.0.0.5"] };
   expect(list(refused, { destination: literal })).toEqual(["address 10.0.0.5"]);
 });

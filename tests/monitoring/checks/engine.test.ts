@@ -185,14 +185,19 @@ describe("state", () => {
     }
     expect(untold).toEqual([]);
     for (const { id } of [shop, backup]) {
-      const its = (await readStateChanges()).filter(({ subjectId }) => subjectId === id);
-      const after = its.map(({ type }) => type.replace("monitor.", ""));
-      expect(its.map(({ data }) => String(data.before))).toEqual([
+      const changesOfMonitor = (await readStateChanges()).filter(
+        ({ subjectId }) => subjectId === id,
+      );
+      const after = changesOfMonitor.map(({ type }) => type.replace("monitor.", ""));
+      expect(changesOfMonitor.map(({ data }) => String(data.before))).toEqual([
         "pending",
         ...after.slice(0, -1),
       ]);
-      const at = its.map((event) => event.at);
-      expect(its.map(({ data }) => data.since)).toEqual([expect.any(String), ...at.slice(0, -1)]);
+      const at = changesOfMonitor.map((event) => event.at);
+      expect(changesOfMonitor.map(({ data }) => data.since)).toEqual([
+        expect.any(String),
+        ...at.slice(0, -1),
+      ]);
       expect(after).toEqual(
         id === shop.id
           ? ["up", "down", "up", "down", "up"]

@@ -91,10 +91,12 @@ for (const { path, methods, dialect } of pushRoutes)
           const other = statusOf(status) === "down" ? "up" : "down";
           await send(path, "GET", { query: `status=${other}` });
           const { status: code, json } = await send(path, method, encode({ status }));
-          const wanted = statusOf(status);
+          const expectedStatus = statusOf(status);
           const seen = [status, code, json.error?.details?.[0].path ?? null, await readStatus(id)];
           expect(seen).toEqual(
-            wanted === null ? [status, 422, "status", other] : [status, 200, null, wanted],
+            expectedStatus === null
+              ? [status, 422, "status", other]
+              : [status, 200, null, expectedStatus],
           );
         }
         const message = "line1\nline2\t\u001b[31m \u202eDisk \ud83d\ude00 full";

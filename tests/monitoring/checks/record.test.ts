@@ -68,7 +68,7 @@ async function readTimelines({ api }: Pick<Watch, "api">) {
   return Promise.all(all);
 }
 
-const began = "Job is not responding. We are investigating.";
+const firstMessage = "Job is not responding. We are investigating.";
 
 describe("one write", () => {
   test("can contain several changes of one monitor, each with its incidents", async () => {
@@ -80,9 +80,9 @@ describe("one write", () => {
     await Promise.all(stored);
     expect(await readTypes(world)).toEqual(["up", "down", "up", "down", "up", "down"]);
     expect(await readTimelines(world)).toEqual([
-      ["investigating", began],
-      ["resolved", began, "Job is responding again after 1 s."],
-      ["resolved", began, "Job is responding again after 2 s."],
+      ["investigating", firstMessage],
+      ["resolved", firstMessage, "Job is responding again after 1 s."],
+      ["resolved", firstMessage, "Job is responding again after 2 s."],
     ]);
     expect(await world.readBeats(world.id)).toHaveLength(story.length);
     expect(await world.readMonitor(world.id)).toMatchObject({ status: "down", uptime24h: 0.5 });
@@ -170,8 +170,8 @@ describe("a database that can't be written", () => {
     await last;
     expect(await readTypes(world)).toEqual(["down", "up", "down", "up"]);
     expect(await readTimelines(world)).toEqual([
-      ["resolved", began, "Job is responding again after 1 s."],
-      ["resolved", began, "Job is responding again after 1 s."],
+      ["resolved", firstMessage, "Job is responding again after 1 s."],
+      ["resolved", firstMessage, "Job is responding again after 1 s."],
     ]);
     expect(await world.readBeats(world.id)).toHaveLength(4);
     expect(await world.readMonitor(world.id)).toMatchObject({ status: "up", uptime24h: 0.5 });
@@ -196,8 +196,8 @@ describe("a database that can't be written", () => {
     await Promise.all([results.flush(), last]);
     expect(await readTypes(world)).toEqual(["up", "down", "up", "down"]);
     expect(await readTimelines(world)).toEqual([
-      ["investigating", began],
-      ["resolved", began, "Job is responding again after 2 s."],
+      ["investigating", firstMessage],
+      ["resolved", firstMessage, "Job is responding again after 2 s."],
     ]);
     expect(await world.readBeats(world.id)).toHaveLength(5);
     const [sums] = database

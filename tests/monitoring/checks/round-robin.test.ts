@@ -20,7 +20,7 @@ async function simulateChecks(monitors: readonly Monitor[], limits: Limits, unti
   })();
   const started: Start[] = [];
   const overdue: number[] = [];
-  const most = { all: 0, lanes: new Map<string, number>() };
+  const peak = { all: 0, lanes: new Map<string, number>() };
   const ends: { at: number; end: () => void }[] = [];
   const running = new Map<number, Monitor>();
   const getMonitor = (key: number) => monitors[key] as Monitor;
@@ -37,10 +37,10 @@ async function simulateChecks(monitors: readonly Monitor[], limits: Limits, unti
         const beyondShare = count((one) => one.organizationId === organizationId) >= share;
         started.push({ key, at: now, dueAt, beyondShare });
         running.set(key, getMonitor(key));
-        most.all = Math.max(most.all, running.size);
-        const here = `${organizationId} ${lane}`;
+        peak.all = Math.max(peak.all, running.size);
+        const laneKey = `${organizationId} ${lane}`;
         const inLane = count((one) => one.organizationId === organizationId && one.lane === lane);
-        most.lanes.set(here, Math.max(most.lanes.get(here) ?? 0, inLane));
+        peak.lanes.set(laneKey, Math.max(peak.lanes.get(laneKey) ?? 0, inLane));
         await new Promise<void>((end) => ends.push({ at: now + takes, end }));
         running.delete(key);
         jobs.schedule(
@@ -66,7 +66,7 @@ async function simulateChecks(monitors: readonly Monitor[], limits: Limits, unti
       for (let turn = 0; turn < 5; turn++) await Promise.resolve();
     }
   }
-  return { started, overdue, most, share };
+  return { started, overdue, most: peak, share };
 }
 
 const limits = fc.record({
@@ -90,8 +90,8 @@ describe("under any load of other organizations,", () => {
         const all = Map.groupBy(monitors.keys(), (key) => monitors[key]?.organizationId);
         for (const keys of all.values()) {
           if (keys.length > share) continue;
-          const its = started.filter(({ key }) => keys.includes(key));
-          expect(its.filter(({ at, dueAt }) => at !== dueAt)).toEqual([]);
+          const startsOfOrganization = started.filter(({ key }) => keys.includes(key));
+          expect(startsOfOrganization.filter(({ at, dueAt }) => at !== dueAt)).toEqual([]);
           expect(overdue.filter((key) => keys.includes(key))).toEqual([]);
         }
       }),

@@ -52,16 +52,16 @@ test("the screenshot of the last failure is stored with the time of its heartbea
   const first = await readNewest(world);
   expect(first?.status).toBe("down");
   expect(await readMonitor(id)).toMatchObject({ status: "down", screenshotAt: first?.at });
-  const shown = await screenshot();
-  expect(shown.status).toBe(200);
-  expect(Object.fromEntries(shown.headers)).toMatchObject({
+  const picture = await screenshot();
+  expect(picture.status).toBe(200);
+  expect(Object.fromEntries(picture.headers)).toMatchObject({
     "content-type": "image/jpeg",
     "x-content-type-options": "nosniff",
     "content-security-policy": "sandbox; default-src 'none'",
     "cache-control": "no-cache",
   });
-  expect(shown.text).toContain("/page 60");
-  const etag = shown.headers.get("etag") ?? "";
+  expect(picture.text).toContain("/page 60");
+  const etag = picture.headers.get("etag") ?? "";
   const known = await screenshot(`?at=${first?.at}`, { "If-None-Match": etag });
   expect([known.status, known.text]).toEqual([304, ""]);
   const head = await ours.reader("HEAD", `${path}/screenshot`);

@@ -55,10 +55,10 @@ describe("two nodes that share the checks", () => {
     const [a, b] = both;
     const ids = await createShops(sharing, 16);
     await pass(interval, both);
-    const began = time.now;
+    const startedAt = time.now;
     site.asked.length = 0;
     await pass(3 * interval, both);
-    const rows = (await readHeartbeats(sharing)).filter(({ at }) => at > began);
+    const rows = (await readHeartbeats(sharing)).filter(({ at }) => at > startedAt);
     expect(new Set(rows.map(({ id }) => id))).toEqual(new Set(ids));
     expect(site.asked.length).toBe(rows.length);
     for (const slots of slotsOf(rows)) expect(slots).toEqual(slots.map((_, i) => slots[0]! + i));
@@ -69,7 +69,7 @@ describe("two nodes that share the checks", () => {
 
     await pass(4 * interval, [a]);
     const alone = await readHeartbeats(sharing);
-    for (const slots of slotsOf(alone.filter(({ at }) => at > began))) {
+    for (const slots of slotsOf(alone.filter(({ at }) => at > startedAt))) {
       expect(slots).toEqual(slots.map((_, i) => slots[0]! + i));
     }
     const gaps = [...Map.groupBy(alone, ({ id }) => id).values()].flatMap((results) =>
@@ -78,7 +78,7 @@ describe("two nodes that share the checks", () => {
     expect(Math.max(...gaps)).toBeLessThanOrEqual((interval + 15 + 15) * 1_000);
 
     await pass(3 * interval, both);
-    for (const slots of slotsOf((await readHeartbeats(sharing)).filter(({ at }) => at > began)))
+    for (const slots of slotsOf((await readHeartbeats(sharing)).filter(({ at }) => at > startedAt)))
       expect(slots).toEqual(slots.map((_, i) => slots[0]! + i));
     expect((await readSince(sharing.store, 0, 1_000)).filter(isStateChange)).toHaveLength(
       ids.length,

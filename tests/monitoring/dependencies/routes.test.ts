@@ -35,8 +35,8 @@ describe("dependencies", () => {
       [{ path: "dependsOn", message: "makes a cycle: Shop → Switch → Router → Shop" }],
     ]);
     expect((await dashboard.readMonitor(a.id)).dependsOn).toEqual([]);
-    const own = await dashboard.changeMonitor(a.id, { dependsOn: [a.id] });
-    expect(own.json.error.details[0].message).toBe("makes a cycle: Router → Router");
+    const selfDependency = await dashboard.changeMonitor(a.id, { dependsOn: [a.id] });
+    expect(selfDependency.json.error.details[0].message).toBe("makes a cycle: Router → Router");
   });
 
   test("a cycle through a group is rejected, whichever of its sides is written last", async () => {
@@ -56,8 +56,8 @@ describe("dependencies", () => {
         expect.stringContaining("The group depends on one of these monitors, or on one that"),
       ]);
     }
-    const own = await dashboard.changeGroup(group.id, { dependsOn: [shop.id] });
-    expect(own.json.error.details[0].message).toBe("makes a cycle: Shop → Shop");
+    const memberDependency = await dashboard.changeGroup(group.id, { dependsOn: [shop.id] });
+    expect(memberDependency.json.error.details[0].message).toBe("makes a cycle: Shop → Shop");
   });
 
   test("of two opposite writes at once, one is rejected", async () => {

@@ -41,8 +41,8 @@ describe("creating", () => {
     const [a, b] = [(await monitor()).id, (await monitor()).id];
     const [c, d] = [(await channel()).id, (await channel()).id];
     const sets = { tags: ["eu", "b", "a"], alertChannelIds: [d, c], monitorIds: [b, a] };
-    const twice = Object.entries(sets).map(([name, list]) => [name, [...list, ...list]]);
-    const result = await group(Object.fromEntries(twice));
+    const doubledSets = Object.entries(sets).map(([name, list]) => [name, [...list, ...list]]);
+    const result = await group(Object.fromEntries(doubledSets));
     expect(result).toMatchObject(sets);
     expect(await readGroupById(result.id)).toEqual(result);
   });
@@ -193,11 +193,11 @@ describe("reading and changing", () => {
         await expectRejected({ [name]: value });
     await pauseGroup(id, true);
     await muteGroup(id, true);
-    const shown = await readGroupById(id);
-    expect(shown).toMatchObject({ paused: true, muted: true });
+    const groupRecord = await readGroupById(id);
+    expect(groupRecord).toMatchObject({ paused: true, muted: true });
     for (const name of ["paused", "muted"]) await expectRejected({ [name]: false });
-    const { status, json } = await changeGroup(id, shown);
-    expect([status, json.data]).toEqual([200, shown]);
+    const { status, json } = await changeGroup(id, groupRecord);
+    expect([status, json.data]).toEqual([200, groupRecord]);
     const config = { groups: { cards: { name: "Cards", paused: true } } };
     const put = await api("PUT", "/api/v1/config", { body: config });
     expect([put.status, put.json.error.details[0].path]).toEqual([422, "groups.cards.paused"]);

@@ -97,9 +97,9 @@ describe("creating", () => {
   ] as const)
     test(`an unknown id in ${field} is not found, and no window is created`, async () => {
       const planner = await createPlanner();
-      const own = noun === "monitors" ? await planner.monitor() : await planner.group();
+      const subject = noun === "monitors" ? await planner.monitor() : await planner.group();
       const before = dumpTables(planner);
-      const body = { ...needed, [field]: [own.id, unknownId] };
+      const body = { ...needed, [field]: [subject.id, unknownId] };
       expect(pathsOf(await planner.api("POST", path, { body }))).toEqual([404, [field]]);
       expect(dumpTables(planner)).toBe(before);
     });

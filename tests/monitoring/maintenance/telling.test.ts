@@ -96,13 +96,13 @@ test("a started watch with its own timer applies a window as soon as it is writt
     vault: planner.appliance.vault,
   });
   await maintenance.start();
-  const heard: string[] = [];
-  maintenance.onChange((ids) => heard.push(...ids));
+  const received: string[] = [];
+  maintenance.onChange((ids) => received.push(...ids));
   const { id } = await planner.monitor();
   const startsAt = new Date(Date.now() - 1_000).toISOString();
   const endsAt = new Date(Date.now() + 60_000).toISOString();
   await planner.planWindow({ startsAt, endsAt, monitorIds: [id] });
-  await waitUntil(() => heard.length > 0);
+  await waitUntil(() => received.length > 0);
   expect(maintenance.of({ organizationId: planner.ours.id, id })).toEqual({ countsUptime: false });
   expect(maintenance.of({ organizationId: planner.theirs.id, id })).toBeNull();
   await maintenance.stop();

@@ -76,8 +76,8 @@ describe("the preview of a bulk change", () => {
       ],
     });
     expect(etag).toMatch(/^\w+-\w+$/);
-    const same = await world.preview({ monitorIds: world.ids, change: { interval: 60 } });
-    expect(same.unchanged).toEqual([
+    const samePreview = await world.preview({ monitorIds: world.ids, change: { interval: 60 } });
+    expect(samePreview.unchanged).toEqual([
       { reason: "same", message: "has these values already", ...findByName(shop, "Shop") },
     ]);
     expect(dumpTables(world)).toBe(before);
@@ -106,10 +106,10 @@ describe("a bulk change", () => {
     };
     expect((await bulk({ monitorIds: ids, change })).json.data.changed).toBe(3);
     for (const id of ids) expect(await readMonitor(id)).toMatchObject(change);
-    const none = { degradedAfterMs: null, autoIncidentSeverity: null, tags: [] };
-    await bulk({ monitorIds: ids, change: { ...none, alertChannelIds: [] } });
+    const clearedFields = { degradedAfterMs: null, autoIncidentSeverity: null, tags: [] };
+    await bulk({ monitorIds: ids, change: { ...clearedFields, alertChannelIds: [] } });
     for (const id of ids)
-      expect(await readMonitor(id)).toMatchObject({ ...none, alertChannelIds: [] });
+      expect(await readMonitor(id)).toMatchObject({ ...clearedFields, alertChannelIds: [] });
   });
 
   test("touches no monitor that has the values already", async () => {
@@ -119,8 +119,8 @@ describe("a bulk change", () => {
     const etag = await readEtag(path);
     const { changed } = (await bulk({ monitorIds: ids, change: { interval: 30 } })).json.data;
     expect([changed, await isStale(path, etag)]).toEqual([2, false]);
-    const none = await bulk({ monitorIds: ids, change: { interval: 30 } });
-    expect(none.json.data).toMatchObject({ changed: 0, undo: null });
+    const unchanged = await bulk({ monitorIds: ids, change: { interval: 30 } });
+    expect(unchanged.json.data).toMatchObject({ changed: 0, undo: null });
   });
 
   test("is rejected with the names of the monitors that it would make invalid, or leaves them out", async () => {

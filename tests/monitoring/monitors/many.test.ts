@@ -209,9 +209,9 @@ describe("bulk changes", () => {
     });
     const many = [first, ...Array.from({ length: 899 }, (_, index) => buildCopyId(index + 1))];
     const { id } = await group({ name: "All", monitorIds: [stays] });
-    const wanted = many.toReversed();
-    expect((await bulk(wanted, { groupId: id })).json.data.changed).toBe(900);
-    expect((await readGroupById(id)).monitorIds).toEqual([stays, ...wanted]);
+    const reversedIds = many.toReversed();
+    expect((await bulk(reversedIds, { groupId: id })).json.data.changed).toBe(900);
+    expect((await readGroupById(id)).monitorIds).toEqual([stays, ...reversedIds]);
     const readStates = () =>
       database
         .query(

@@ -40,10 +40,10 @@ const listPathsWithToken = (responses: readonly CrawledResponse[], token: string
   [...new Set(responses.filter(({ text }) => text.includes(token)).map(({ path }) => path))].sort();
 
 test("no response to a read key or a viewer contains the token of a push monitor, before or after a writer's request", async () => {
-  const house = await createJob();
-  const { ours, token, id } = house;
-  const viewer = (await signInMember(house, "viewer")).page;
-  const owner = (await signInMember(house, "owner")).page;
+  const job = await createJob();
+  const { ours, token, id } = job;
+  const viewer = (await signInMember(job, "viewer")).page;
+  const owner = (await signInMember(job, "owner")).page;
   const readers = [
     { routes: reads.api, client: ours.reader },
     { routes: reads.dashboard, client: viewer },
@@ -55,7 +55,7 @@ test("no response to a read key or a viewer contains the token of a push monitor
   expect(token).toMatch(/^[0-9a-f-]{36}$/);
   for (const round of [readers, writers, readers])
     for (const { routes, client } of round) {
-      const responses = await crawlRoutes(routes, house.ids, client);
+      const responses = await crawlRoutes(routes, job.ids, client);
       if (routes === reads.api)
         responses.push({ path: "/metrics", ...(await client("GET", "/metrics")) });
       const found = responses.filter(({ status }) => status === 200).map(({ path }) => path);
@@ -71,8 +71,8 @@ test("no response to a read key or a viewer contains the token of a push monitor
 });
 
 test("pushUrl is null without write access, which has a different ETag, and complete with write access", async () => {
-  const house = await createJob();
-  const { ours, id, token } = house;
+  const job = await createJob();
+  const { ours, id, token } = job;
   const path = `/api/v1/monitors/${id}`;
   const readPushUrl = async (client: Client, prefix = "") => {
     const { json, headers } = await client("GET", `${prefix}${path}`);
@@ -86,7 +86,7 @@ test("pushUrl is null without write access, which has a different ETag, and comp
     ["owner", whole],
   ];
   for (const [role, shown] of roles)
-    expect(await readPushUrl((await signInMember(house, role)).page, "/dashboard")).toMatchObject(
+    expect(await readPushUrl((await signInMember(job, role)).page, "/dashboard")).toMatchObject(
       shown,
     );
   const [reader, writer] = [await readPushUrl(ours.reader), await readPushUrl(ours.api)];
@@ -97,30 +97,30 @@ test("pushUrl is null without write access, which has a different ETag, and comp
 });
 
 test("neither alerts nor the live stream contain the token", async () => {
-  const house = await createJob();
-  const { hook, token, id } = house;
+  const job = await createJob();
+  const { hook, token, id } = job;
   expect(hook.asked.length).toBeGreaterThan(0);
   expect(JSON.stringify(hook.asked)).not.toContain(token);
-  await house.live.start();
-  running.push(house.live);
-  const stream = await openStream(house, (await signInMember(house, "viewer")).cookie);
+  await job.live.start();
+  running.push(job.live);
+  const stream = await openStream(job, (await signInMember(job, "viewer")).cookie);
   await stream.next();
-  await house.changeMonitor(id, { name: "Nightly job" });
-  house.appliance.signals.emit("results", house.ours.id, [{ monitorId: id, at: "2026" }]);
+  await job.changeMonitor(id, { name: "Nightly job" });
+  job.appliance.signals.emit("results", job.ours.id, [{ monitorId: id, at: "2026" }]);
   const messages = await stream.readUntil(({ event }) => event === "monitors");
   expect(JSON.stringify(messages)).toContain("Nightly job");
   expect(JSON.stringify(messages)).not.toContain(token);
 });
 
 test("a creator who was demoted since does not get the stored idempotent response", async () => {
-  const house = await createJob();
-  const { id, page } = await signInMember(house, "member");
+  const job = await createJob();
+  const { id, page } = await signInMember(job, "member");
   const body = { type: "push", name: "Backup" };
   const again = { body, headers: { "Idempotency-Key": "once" } };
   const result = await page("POST", "/dashboard/api/v1/monitors", again);
   expect(result.json.data.pushUrl).toContain("/push/");
-  house.database.query("UPDATE memberships SET role = 'viewer' WHERE person_id = ?").run(id);
-  house.time.now += 1_000;
+  job.database.query("UPDATE memberships SET role = 'viewer' WHERE person_id = ?").run(id);
+  job.time.now += 1_000;
   const { status, text } = await page("POST", "/dashboard/api/v1/monitors", again);
   expect([status, text.includes("/push/")]).toEqual([403, false]);
 });

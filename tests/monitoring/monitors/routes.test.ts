@@ -46,9 +46,9 @@ describe("secrets", () => {
   });
 
   const header = { "headers.X-Api-Key": canary };
-  const both = { bearerToken: canary, "basicAuth.password": canary, ...header };
+  const secretFields = { bearerToken: canary, "basicAuth.password": canary, ...header };
   const changes: [does: string, patch: object, left: Record<string, string>][] = [
-    ["an absent field changes nothing", { name: "Renamed" }, both],
+    ["an absent field changes nothing", { name: "Renamed" }, secretFields],
     ["null clears the token", { bearerToken: null }, { "basicAuth.password": canary, ...header }],
     [
       "null clears the user and the password",
@@ -60,13 +60,13 @@ describe("secrets", () => {
       { basicAuth: { username: "probe", password: null } },
       { bearerToken: canary, ...header },
     ],
-    ["basicAuth sent back keeps its password", { basicAuth: { username: "probe" } }, both],
+    ["basicAuth sent back keeps its password", { basicAuth: { username: "probe" } }, secretFields],
     [
       "a new user keeps the password, a new token replaces the old one",
       { basicAuth: { username: "other" }, bearerToken: "new" },
-      { ...both, bearerToken: "new" },
+      { ...secretFields, bearerToken: "new" },
     ],
-    ["headers sent back keep their values", { headers: { "X-Api-Key": null } }, both],
+    ["headers sent back keep their values", { headers: { "X-Api-Key": null } }, secretFields],
     [
       "a header is added next to a stored one, in any case",
       { headers: { "x-api-key": null, "X-Team": "ops" } },
@@ -85,7 +85,7 @@ describe("secrets", () => {
     [
       "a header's new value replaces the old one",
       { headers: { "X-Api-Key": "new" } },
-      { ...both, "headers.X-Api-Key": "new" },
+      { ...secretFields, "headers.X-Api-Key": "new" },
     ],
   ];
   for (const [does, patch, left] of changes)

@@ -5,10 +5,15 @@ import { monitorKinds } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { newMonitors } from "../../support/samples.ts";
 
 const secret = "S3CRET";
-const nothing = { url: null, port: null };
+const noTarget = { url: null, port: null };
 const formatTargetOf = (type: string, fields: Record<string, unknown>) => {
   const watched = watchedFields.map((name) => fields[name]).find((value) => value !== undefined);
-  return formatTarget({ type, ...nothing, ...fields, watched: (watched ?? null) as string | null });
+  return formatTarget({
+    type,
+    ...noTarget,
+    ...fields,
+    watched: (watched ?? null) as string | null,
+  });
 };
 
 test.each([

@@ -172,6 +172,6 @@ test("a page of very large monitors is streamed in chunks and equals the single 
   expect(lengths.length).toBeGreaterThan(5);
   expect(Math.max(...lengths)).toBeLessThan(1_500_000);
   // A small page is not streamed.
-  const few = await ours.api("GET", `${path}?per_page=2&page=2`);
-  expect(few.json.data.map(({ id }: { id: string }) => id)).toEqual([ids[77], ids[76]]);
+  const secondPage = await ours.api("GET", `${path}?per_page=2&page=2`);
+  expect(secondPage.json.data.map(({ id }: { id: string }) => id)).toEqual([ids[77], ids[76]]);
 });

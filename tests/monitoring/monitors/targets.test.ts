@@ -13,7 +13,7 @@ async function readRejection(body: object) {
   return { status, path: json.error?.details?.[0]?.path, stored };
 }
 
-const nothing = { count: 0 };
+const noRows = { count: 0 };
 
 describe("an invalid target is rejected with its field", () => {
   const cases: [string, object, string][] = [
@@ -41,7 +41,7 @@ describe("an invalid target is rejected with its field", () => {
   ];
   for (const [what, body, path] of cases)
     test(what, async () => {
-      expect(await readRejection(body)).toEqual({ status: 422, path, stored: nothing });
+      expect(await readRejection(body)).toEqual({ status: 422, path, stored: noRows });
     });
 });
 
@@ -67,7 +67,7 @@ describe("a blocked address is rejected when it is saved", () => {
       expect(await readRejection(buildHttp(`http://${address}/`))).toEqual({
         status: 422,
         path: "url",
-        stored: nothing,
+        stored: noRows,
       });
     });
 
@@ -134,12 +134,12 @@ describe("a target that was blocked after it was saved", () => {
 
   test("does not prevent other changes of its monitor, channel or mail server", async () => {
     const { api, monitor, channel } = await createClosable();
-    const shown = (await api("GET", monitor)).json.data;
+    const monitorRecord = (await api("GET", monitor)).json.data;
     const changes: [string, object][] = [
       [monitor, { muted: true }],
       [monitor, { paused: true }],
       [monitor, { name: "Renamed", alertChannelIds: [] }],
-      [monitor, shown],
+      [monitor, monitorRecord],
       [channel, { enabled: false }],
       [channel, { default: false }],
       ["/api/v1/settings", { smtp: { from: "b@team.example" } }],

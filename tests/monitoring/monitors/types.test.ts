@@ -421,7 +421,7 @@ describe("each type", () => {
     const isSecret = ([name]: [string, unknown]) => name in monitorKinds[known].secrets;
     const secrets = Object.fromEntries(Object.entries(needed).filter(isSecret));
     const sent = { ...secrets, ...otherHalves[known] };
-    const shown = Object.fromEntries(Object.entries(needed).filter((one) => !isSecret(one)));
+    const shownFields = Object.fromEntries(Object.entries(needed).filter((one) => !isSecret(one)));
 
     test(`${type}: absent fields get their default`, async () => {
       const { api } = await createDashboard();
@@ -434,7 +434,7 @@ describe("each type", () => {
         type,
         name: "Intranet",
         ...common,
-        ...shown,
+        ...shownFields,
         ...defaults[known],
         secretsSet: Object.keys(secrets),
       });

@@ -276,11 +276,11 @@ describe("a ping with a ping key", () => {
     expect(await send(`${key}/database-backup/start`)).toMatchObject({ status: 200, text: "OK" });
     expect((await job()).reports).toHaveLength(1);
     expect(await send(`${key}/srv01`)).toMatchObject({ status: 404, text: "not found" });
-    const both = await Promise.all([
+    const responses = await Promise.all([
       send(`${key}/srv01?create=1`),
       send(`${key}/srv01/start?create=1`),
     ]);
-    expect(both.map(({ status }) => status)).toEqual([201, 201]);
+    expect(responses.map(({ status }) => status)).toEqual([201, 201]);
     const { json } = await api("GET", "/api/v1/monitors?q=srv01");
     expect(json.data).toMatchObject([
       { name: "srv01", slug: "srv01", interval: 86_400, grace: 3_600 },

@@ -155,8 +155,8 @@ test("uptime is from 0 to 1 and equals that of the heartbeats; null if nothing w
       const since = (Math.floor(now / hourMs) - 23) * hourMs;
       const uptime24h = await computeUptime24h(store, keys, now);
       for (const monitorKey of [...keys, 99]) {
-        const its = rows.filter((row) => row.monitorKey === monitorKey);
-        const secondsOf = (statuses: HeartbeatStatus[], among = its) =>
+        const rowsOfMonitor = rows.filter((row) => row.monitorKey === monitorKey);
+        const secondsOf = (statuses: HeartbeatStatus[], among = rowsOfMonitor) =>
           among
             .filter(({ status }) => statuses.includes(status))
             .reduce((sum, { seconds }) => sum + seconds, 0);
@@ -166,16 +166,18 @@ test("uptime is from 0 to 1 and equals that of the heartbeats; null if nothing w
           return measured === 0 ? null : succeeded / measured;
         };
         const of24h = uptime24h(monitorKey);
-        expect(of24h).toBe(computeUptime(its.filter(({ at }) => at >= since)));
+        expect(of24h).toBe(computeUptime(rowsOfMonitor.filter(({ at }) => at >= since)));
         expect(of24h ?? 0).toBeWithin(0, 1 + Number.EPSILON);
 
         const days = rows.map(({ at }) => Math.floor(at / dayMs));
         const listed = await listSums(store, monitorKey, "days", [...new Set(days)]);
         expect(listed.map(({ period }) => period)).toEqual(
-          [...new Set(its.map(({ at }) => Math.floor(at / dayMs)))].toSorted((a, b) => a - b),
+          [...new Set(rowsOfMonitor.map(({ at }) => Math.floor(at / dayMs)))].toSorted(
+            (a, b) => a - b,
+          ),
         );
         for (const { period, ...sums } of listed) {
-          const ofDay = its.filter(({ at }) => Math.floor(at / dayMs) === period);
+          const ofDay = rowsOfMonitor.filter(({ at }) => Math.floor(at / dayMs) === period);
           expect(computeRatio(sums)).toBe(computeUptime(ofDay));
           expect(sums.unknownSeconds).toBe(secondsOf(["unknown"], ofDay));
           expect(sums.maintenanceSeconds).toBe(secondsOf(["maintenance"], ofDay));

@@ -143,9 +143,9 @@ async function createFull() {
   expect(held.status).toBe(202);
   await api("POST", "/api/v1/incident-templates", { body: { name: "Slow", message: "We look." } });
   const owner = await signInMember(dashboard, "owner", { name: "Olga" });
-  const both = await signInMember(dashboard, "admin", { name: "Bea" });
-  await addToOrganization(dashboard, theirs.id, both.id, "viewer");
-  const layers = [{ personIds: [both.id], start: "2026-11-20T09:00" }];
+  const bea = await signInMember(dashboard, "admin", { name: "Bea" });
+  await addToOrganization(dashboard, theirs.id, bea.id, "viewer");
+  const layers = [{ personIds: [bea.id], start: "2026-11-20T09:00" }];
   const platform = await api("POST", "/api/v1/schedules", { body: { name: "Platform", layers } });
   const targets = [{ type: "schedule", id: platform.json.data.id }];
   await api("POST", "/api/v1/escalation-policies", {
@@ -161,7 +161,7 @@ async function createFull() {
   dashboard.database.run("insert into schedule_notices values (?, ?, ?, 0)", [
     dashboard.ours.id,
     platform.json.data.id,
-    both.id,
+    bea.id,
   ]);
   const source = await api("POST", "/api/v1/alert-sources", {
     body: { name: "Prometheus", type: "alertmanager", alertChannelIds: [hook.id] },
@@ -220,7 +220,7 @@ async function createFull() {
     db.insert(openCases).values({ organizationId: ours.id, ...opened, alertId: told?.id ?? "" }),
     ...recordProblem([ours.id], problem, time.now),
   ]);
-  return { ...dashboard, ada, owner, both, path, oursId: ours.id };
+  return { ...dashboard, ada, owner, both: bea, path, oursId: ours.id };
 }
 
 const tablesOf = ({ database }: TestAppliance) =>
@@ -362,12 +362,12 @@ describe("deleting", () => {
     const world = await createFull();
     const { ada, both, ours, theirs, live } = world;
     await live.start();
-    const own = await openStream(world, both.cookie, { query: `?organization=${ours.id}` });
+    const ownStream = await openStream(world, both.cookie, { query: `?organization=${ours.id}` });
     const other = await openStream(world, both.cookie, { query: `?organization=${theirs.id}` });
-    await own.next();
+    await ownStream.next();
     await other.next();
     expect((await ada.page("DELETE", `${organizations}/${ours.id}`)).status).toBe(200);
-    for (;;) if ((await own.next()) === null) break;
+    for (;;) if ((await ownStream.next()) === null) break;
     await other.readUntil(({ data }) => data.type === "organization.deleted");
     await other.leave();
     await live.stop();

@@ -23,13 +23,13 @@ test("the audit log is downloaded in full, oldest first, and each line is as in 
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line) as AuditEntry);
-  const shown: AuditEntry[] = [];
-  for (let number = 1; shown.length < lines.length; number++) {
+  const entries: AuditEntry[] = [];
+  for (let number = 1; entries.length < lines.length; number++) {
     const { data } = (await page("GET", `${log}?per_page=100&page=${number}`)).json;
     if (data.length === 0) break;
-    shown.push(...data);
+    entries.push(...data);
   }
-  expect(lines).toEqual(shown.toReversed());
+  expect(lines).toEqual(entries.toReversed());
   expect(lines.length).toBeGreaterThan(450);
   const csv = (await page("GET", `${log}/export.csv`)).text.split("\r\n");
   expect(csv[0]).toBe(

@@ -98,20 +98,20 @@ describe("after a restore", () => {
 
   test("waiting deliveries are skipped, and current problems are sent to channels that missed them", async () => {
     const world = await backUpAppliance();
-    await using heard = await world.inbox();
+    await using inbox = await world.inbox();
     await using missed = await world.inbox({}, replyWith(500));
-    await using shop = await world.createSite({ alertChannelIds: [heard.id, missed.id] });
+    await using shop = await world.createSite({ alertChannelIds: [inbox.id, missed.id] });
     shop.failNow();
     await world.pass(60);
     await world.later();
-    expect([heard.listTitles(), missed.listTitles()]).toEqual([[down], [down]]);
+    expect([inbox.listTitles(), missed.listTitles()]).toEqual([[down], [down]]);
     const [waiting] = await world.readDeliveries(missed);
     expect(waiting.status).toBe("pending");
     missed.setReply(replyWith());
     missed.asked.splice(0);
     const { pass } = await world.restored();
     await pass(120);
-    expect([heard.listTitles(), missed.listTitles()]).toEqual([[down], [down]]);
+    expect([inbox.listTitles(), missed.listTitles()]).toEqual([[down], [down]]);
     expect(missed.received()[0]?.id).not.toBe(waiting.id);
     const skipped = (await world.readDeliveries(missed)).find(({ id }) => id === waiting.id);
     expect(skipped).toMatchObject({
@@ -120,7 +120,7 @@ describe("after a restore", () => {
     });
     shop.recoverNow();
     await pass(60);
-    expect([heard.listTitles(), missed.listTitles()]).toEqual([
+    expect([inbox.listTitles(), missed.listTitles()]).toEqual([
       [down, up],
       [down, up],
     ]);
@@ -128,9 +128,9 @@ describe("after a restore", () => {
 
   test("a waiting delivery of a solved problem is dropped, also for channels that missed it", async () => {
     const world = await backUpAppliance();
-    await using heard = await world.inbox();
+    await using inbox = await world.inbox();
     await using missed = await world.inbox({}, replyWith(500));
-    await using shop = await world.createSite({ alertChannelIds: [heard.id, missed.id] });
+    await using shop = await world.createSite({ alertChannelIds: [inbox.id, missed.id] });
     shop.failNow();
     await world.pass(60);
     await world.later();
@@ -139,7 +139,7 @@ describe("after a restore", () => {
     missed.asked.splice(0);
     const { pass } = await world.restored();
     await pass(120);
-    expect([heard.listTitles(), missed.listTitles()]).toEqual([[down, up], []]);
+    expect([inbox.listTitles(), missed.listTitles()]).toEqual([[down, up], []]);
   });
 
   test("a state change without an alert yet is decided again", async () => {

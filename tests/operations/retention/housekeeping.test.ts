@@ -45,7 +45,7 @@ async function clean() {
   /** Inserts a row with these values and minimal values for all other columns. */
   function put(table: SQLiteTable, values: Record<string, string | number | null>) {
     const columns = Object.values(getTableColumns(table)) as SQLiteColumn[];
-    const own = columns.filter(
+    const filledColumns = columns.filter(
       ({ name, notNull, primary }) =>
         name in values ||
         (notNull && !(primary && table !== monitoring.removedMonitors && name === "seq")),
@@ -57,10 +57,10 @@ async function clean() {
     world++;
     database
       .query(
-        `INSERT INTO ${getTableName(table)} (${own.map(({ name }) => name).join(", ")})
-         VALUES (${own.map(() => "?").join(", ")})`,
+        `INSERT INTO ${getTableName(table)} (${filledColumns.map(({ name }) => name).join(", ")})
+         VALUES (${filledColumns.map(() => "?").join(", ")})`,
       )
-      .run(...own.map(valueOf));
+      .run(...filledColumns.map(valueOf));
   }
   const count = (table: SQLiteTable) =>
     database

@@ -39,8 +39,8 @@ describe.concurrent("a mail server", () => {
     await publisher.sendAfter(300);
     await publisher.sendAfter(300);
     for (const address of [ann, bob]) {
-      const own = publisher.mails.filter(({ to }) => to.includes(address));
-      expect(own.map(({ text }) => /\n\n(\d)\n/.exec(text)?.[1])).toEqual(["0", "1", "2"]);
+      const ownMails = publisher.mails.filter(({ to }) => to.includes(address));
+      expect(ownMails.map(({ text }) => /\n\n(\d)\n/.exec(text)?.[1])).toEqual(["0", "1", "2"]);
     }
     expect(new Set(idsOf(publisher)).size).toBe(6);
     for (const { lastError } of await publisher.subscribers()) expect(lastError).toBeNull();

@@ -138,10 +138,10 @@ test.concurrent("a mail names no recipient but its own", async () => {
     [ann, bob],
     [bob, ann],
   ] as const) {
-    const own = publisher.mails.filter(({ to }) => to.includes(one));
-    expect(own).toHaveLength(1);
-    expect(own[0]?.to).toEqual([one]);
-    expect(JSON.stringify(own)).not.toContain(other);
+    const ownMails = publisher.mails.filter(({ to }) => to.includes(one));
+    expect(ownMails).toHaveLength(1);
+    expect(ownMails[0]?.to).toEqual([one]);
+    expect(JSON.stringify(ownMails)).not.toContain(other);
   }
   const links = publisher.mails.map((mail) => findLink(mail, "unsubscribe"));
   expect(new Set(links).size).toBe(2);

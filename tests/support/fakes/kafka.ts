@@ -10,7 +10,7 @@ const encodeInt = (value: number, bytes: number) => {
 const encodeKafkaText = (value: string) =>
   Buffer.concat([encodeInt(value.length, 2), Buffer.from(value)]);
 const oneReplica = Buffer.concat([encodeInt(1, 4), encodeInt(1, 4)]);
-const none = encodeInt(-1, 2);
+const nullText = encodeInt(-1, 2);
 
 const buildMetadata = ({ topicError = 0, leaders = [1, 1], brokers = 1 } = {}) =>
   Buffer.concat([
@@ -20,7 +20,7 @@ const buildMetadata = ({ topicError = 0, leaders = [1, 1], brokers = 1 } = {}) =
       encodeInt(1, 4),
       encodeKafkaText("kafka.lan"),
       encodeInt(9092, 4),
-      none,
+      nullText,
     ]).flat(),
     encodeKafkaText("cluster"),
     encodeInt(1, 4),
@@ -56,11 +56,11 @@ const createKafkaBroker =
       const message = body.subarray(4).toString();
       const response = steps++ === 0 ? login.answerFirst(message) : login.answerFinal(message);
       if (response === null)
-        return sendAnswer(Buffer.concat([encodeInt(58, 2), none, encodeInt(0, 4)]));
+        return sendAnswer(Buffer.concat([encodeInt(58, 2), nullText, encodeInt(0, 4)]));
       sendAnswer(
         Buffer.concat([
           encodeInt(0, 2),
-          none,
+          nullText,
           encodeInt(response.length, 4),
           Buffer.from(response),
         ]),

@@ -26,8 +26,9 @@ export function createScramServer(
       const auth = `${first},${serverFirst},${last}`;
       const key = computeHmac(salted, "Client Key");
       const mask = computeHmac(createHash(hash).update(key).digest(), auth);
-      const wanted = Buffer.from(key.map((byte, index) => byte ^ (mask[index] ?? 0)));
-      if (!first.includes(`n=${username},`) || wanted.toString("base64") !== proof) return null;
+      const expectedProof = Buffer.from(key.map((byte, index) => byte ^ (mask[index] ?? 0)));
+      if (!first.includes(`n=${username},`) || expectedProof.toString("base64") !== proof)
+        return null;
       return `v=${computeHmac(computeHmac(salted, "Server Key"), auth).toString("base64")}`;
     },
   };

@@ -43,10 +43,10 @@ export async function startFake(
   if (fake.over === "udp")
     return startDatagrams(responses as (message: Buffer) => Uint8Array | null);
   const secureSocket = (socket: Duplex, unread?: Buffer) => {
-    const own = getCertificate(tls ?? "good");
+    const certificate = getCertificate(tls ?? "good");
     const secured = new TLSSocket(
       (unread === undefined ? socket : prependBytes(socket, unread)) as never,
-      { isServer: true, ...own },
+      { isServer: true, ...certificate },
     );
     secured.on("error", () => {});
     return secured;

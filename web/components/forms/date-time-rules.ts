@@ -171,8 +171,8 @@ function parseDate(words: string, { now, zone }: DateTimeContext): number | null
   if (words === "tomorrow") return today + dayMs;
   if (words === "yesterday") return today - dayMs;
   if (new RegExp(`^(?:next )?${weekdayName}$`, "u").test(words)) {
-    const weekdayName = findName(weekdays, words.replace("next ", ""));
-    return today + (((weekdayName - new Date(today).getUTCDay() + 6) % 7) + 1) * dayMs;
+    const weekdayIndex = findName(weekdays, words.replace("next ", ""));
+    return today + (((weekdayIndex - new Date(today).getUTCDay() + 6) % 7) + 1) * dayMs;
   }
   const date = words.replace(new RegExp(`^${weekdayName} `, "u"), "");
   const iso = /^(\d{4})-(\d\d?)-(\d\d?)$/.exec(date);

@@ -183,9 +183,11 @@ function findProcesses(argument: string): number[] {
       return [];
     }
   });
-  const own = new Set(all.filter(({ parent }) => parent === process.pid).map(({ pid }) => pid));
+  const childIds = new Set(
+    all.filter(({ parent }) => parent === process.pid).map(({ pid }) => pid),
+  );
   return all
-    .filter(({ group, command }) => own.has(group) && command.includes(argument))
+    .filter(({ group, command }) => childIds.has(group) && command.includes(argument))
     .map(({ pid }) => pid);
 }
 
@@ -213,7 +215,7 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
     ["network"],
     "a page is loaded and used, and can't connect to blocked targets in any way",
     async () => {
-      await using own = await startShop();
+      await using shop = await startShop();
       const fields = {
         steps: [
           "wait #user",
@@ -230,36 +232,36 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
         username: "ann",
         password: "secret",
       };
-      const outcome = await findOutcome(own.url.replace("127.0.0.1", "localhost"), fields, {
-        listeners: [own.blocked],
+      const outcome = await findOutcome(shop.url.replace("127.0.0.1", "localhost"), fields, {
+        listeners: [shop.blocked],
       });
       expect(outcome).toMatchObject({
         status: "up",
         message: expect.stringMatching(/^The page was loaded and 10 steps were done in \d+ ms\.$/),
       });
-      expect([own.elsewhere.connections(), own.datagrams()]).toEqual([0, 0]);
-      await own.ended;
+      expect([shop.elsewhere.connections(), shop.datagrams()]).toEqual([0, 0]);
+      await shop.ended;
     },
   );
 
   test("a response of 500, and a redirect to a blocked address, are down", async () => {
-    await using own = await startShop();
-    expect(await findOutcome(`${own.url}/broken`)).toMatchObject({
+    await using shop = await startShop();
+    expect(await findOutcome(`${shop.url}/broken`)).toMatchObject({
       status: "down",
       message: "HTTP 500 (Internal Server Error), expected less than 400.",
     });
-    const listeners = [own.blocked];
-    expect(await findOutcome(`${own.url}/blocked`, {}, { listeners })).toMatchObject({
+    const listeners = [shop.blocked];
+    expect(await findOutcome(`${shop.url}/blocked`, {}, { listeners })).toMatchObject({
       status: "down",
       message: "Blocked: the target is this appliance itself.",
       isFinal: true,
     });
-    expect(own.elsewhere.connections()).toBe(0);
+    expect(shop.elsewhere.connections()).toBe(0);
   });
 
   test("a failing step is named with a screenshot, and a password is entered in no other field", async () => {
     // Noise compresses badly, so that the screenshot is large.
-    await using own = startServing(() =>
+    await using site = startServing(() =>
       buildHtml(`<input id=user><canvas id=noise width=1200 height=700></canvas><script>
         const drawing = noise.getContext("2d");
         for (let x = 0; x < 1200; x += 2) for (let y = 0; y < 700; y += 2) {
@@ -268,7 +270,7 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
         }</script>`),
     );
     const fields = { steps: ["wait body", "fill #user with {{password}}"], password: "secret" };
-    const { screenshot = new Uint8Array(), ...outcome } = await findOutcome(own.url, fields);
+    const { screenshot = new Uint8Array(), ...outcome } = await findOutcome(site.url, fields);
     expect(outcome).toMatchObject({
       status: "down",
       message: "Step 2: The field is not a password field, so the password is not entered.",
@@ -280,12 +282,12 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
 
   test("an untrusted certificate is down, unless verification is off", async () => {
     writeCertificates(folder);
-    await using own = startServing(() => buildHtml("fine"), tlsOf("selfSigned"));
-    expect(await findOutcome(own.url)).toMatchObject({
+    await using site = startServing(() => buildHtml("fine"), tlsOf("selfSigned"));
+    expect(await findOutcome(site.url)).toMatchObject({
       status: "down",
       message: "The certificate was issued by an authority that is not trusted.",
     });
-    expect((await findOutcome(own.url, { verifyTls: false })).status).toBe("up");
+    expect((await findOutcome(site.url, { verifyTls: false })).status).toBe("up");
   });
 
   test.skipIf(certutil === null)(
@@ -305,18 +307,18 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
 
   test("a download is not a page", async () => {
     const headers = { "Content-Disposition": "attachment; filename=shop.bin" };
-    await using own = startServing(() => new Response("x".repeat(10_000), { headers }));
-    expect((await findOutcome(own.url)).message).toBe("The address leads to no page.");
+    await using site = startServing(() => new Response("x".repeat(10_000), { headers }));
+    expect((await findOutcome(site.url)).message).toBe("The address leads to no page.");
   });
 
   test("a page whose renderer crashes is down", async () => {
-    await using own = startServing(({ url }) => {
+    await using site = startServing(({ url }) => {
       if (!url.endsWith("/image")) return buildHtml(`<img src=/image>`);
       // A sandboxed renderer survives SIGSEGV from another process.
       Bun.spawnSync(["kill", "-KILL", ...findProcesses("--type=renderer").map(String)]);
       return new Promise(() => {});
     });
-    const { status, message } = await findOutcome(own.url);
+    const { status, message } = await findOutcome(site.url);
     expect([status, message]).toEqual(["down", "The page crashed the browser."]);
   });
 
@@ -374,8 +376,10 @@ test("a browser that exits or does not start makes the monitor unknown", async (
 test("the password is bound to the address and to the steps that it was entered for", () => {
   const { secrets } = monitorKinds.browser;
   expect(Object.keys(secrets)).toEqual(["password"]);
-  const here = { url: "https://shop.lan/", verifyTls: true, steps: ["click a"], password: "x" };
+  const settings = { url: "https://shop.lan/", verifyTls: true, steps: ["click a"], password: "x" };
   for (const change of [{ url: "https://other.lan/" }, { verifyTls: false }, { steps: [] }])
-    expect(findStrandedSecrets(monitorKinds, "browser", here, change)).toEqual([["password"]]);
-  expect(findStrandedSecrets(monitorKinds, "browser", here, { steps: ["click a"] })).toEqual([]);
+    expect(findStrandedSecrets(monitorKinds, "browser", settings, change)).toEqual([["password"]]);
+  expect(findStrandedSecrets(monitorKinds, "browser", settings, { steps: ["click a"] })).toEqual(
+    [],
+  );
 });

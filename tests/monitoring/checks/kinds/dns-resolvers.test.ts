@@ -25,8 +25,8 @@ describe("unbound", () => {
     for (const resolver of resolvers)
       for (const [recordType, { host: name, values }] of Object.entries(zone)) {
         const fields = { host: name, recordType, resolver, expected: values, assertions: [fast] };
-        const own = { authorities: server.authority };
-        expect([resolver, await runCheckOfType("dns", fields, own)]).toEqual([
+        const trust = { authorities: server.authority };
+        expect([resolver, await runCheckOfType("dns", fields, trust)]).toEqual([
           resolver,
           expect.objectContaining({
             status: "up",
@@ -38,7 +38,7 @@ describe("unbound", () => {
 
   defineTestWith(["unbound"], "with an unknown certificate or path is down", async () => {
     await using server = await startUnbound();
-    const own = { authorities: server.authority };
+    const trust = { authorities: server.authority };
     const at = (resolver: string) => ({ host, resolver });
     for (const scheme of ["tls", "https"]) {
       const port = scheme === "tls" ? server.tlsPort : server.httpsPort;
@@ -53,13 +53,13 @@ describe("unbound", () => {
       });
     }
     expect(
-      await runCheckOfType("dns", at(`https://localhost:${server.httpsPort}/other`), own),
+      await runCheckOfType("dns", at(`https://localhost:${server.httpsPort}/other`), trust),
     ).toMatchObject({ status: "down", message: "The name server responded with HTTP 404." });
     expect(
       await runCheckOfType(
         "dns",
         { ...at(`tls://localhost:${server.tlsPort}`), recordType: "DNSKEY" },
-        own,
+        trust,
       ),
     ).toMatchObject({ status: "down", message: "There is no DNSKEY record for this name." });
   });

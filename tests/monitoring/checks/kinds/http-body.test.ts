@@ -126,12 +126,12 @@ describe("at most 1 MiB of a body is read:", () => {
   });
 
   test("a compression bomb is not decompressed beyond it", async () => {
-    const nothing = Buffer.alloc(256 * mib);
+    const zeros = Buffer.alloc(256 * mib);
     const quick = { [constants.BROTLI_PARAM_QUALITY]: 1 };
     const bombs = {
-      gzip: gzipSync(nothing),
-      deflate: deflateSync(nothing),
-      br: brotliCompressSync(nothing, { params: quick }),
+      gzip: gzipSync(zeros),
+      deflate: deflateSync(zeros),
+      br: brotliCompressSync(zeros, { params: quick }),
     };
     for (const [coding, bomb] of Object.entries(bombs)) {
       const before = process.memoryUsage().rss;

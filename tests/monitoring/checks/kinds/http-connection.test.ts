@@ -7,7 +7,7 @@ import { canary, clientCertificate, clientKey } from "../../../support/samples.t
 import { startSecureListener } from "../../../support/secure-listener.ts";
 import { replyWith, replyWithRedirect, startTarget } from "../../../support/target.ts";
 
-const shown = { clientCertificate, clientKey };
+const certificateFields = { clientCertificate, clientKey };
 
 /** Responds with the client's name from its certificate. */
 const replyWithClientName = (socket: TLSSocket) =>
@@ -29,13 +29,13 @@ describe("a client certificate", () => {
           clients,
         });
         const url = `https://localhost:${server.port}/`;
-        const own = { authorities: server.authority };
+        const trust = { authorities: server.authority };
         expect(
-          await runCheckOfType("http", { url, ...shown, keyword: "probe" }, own),
+          await runCheckOfType("http", { url, ...certificateFields, keyword: "probe" }, trust),
         ).toMatchObject({
           status: "up",
         });
-        expect(await runCheckOfType("http", { url }, own)).toMatchObject({
+        expect(await runCheckOfType("http", { url }, trust)).toMatchObject({
           status: "down",
           message:
             version === "TLSv1.3"
@@ -60,7 +60,7 @@ describe("a client certificate", () => {
         const outcome = await runCheckOfType("http", {
           url: server.url,
           verifyTls: false,
-          ...shown,
+          ...certificateFields,
         });
         expect([version, outcome]).toMatchObject([
           version,
@@ -75,22 +75,31 @@ describe("a client certificate", () => {
 
   defineTestWith(["openssl"], "is used only for its origin", async () => {
     const clients = { ca: clientCertificate, required: false };
-    await using far = await startSecureListener("good", { greets: replyWithClientName, clients });
+    await using otherServer = await startSecureListener("good", {
+      greets: replyWithClientName,
+      clients,
+    });
     const leads = (socket: TLSSocket) =>
       void socket.once("data", () =>
         socket.end(
-          `HTTP/1.1 302 Found\r\nLocation: https://localhost:${far.port}/\r\nContent-Length: 0\r\n\r\n`,
+          `HTTP/1.1 302 Found\r\nLocation: https://localhost:${otherServer.port}/\r\nContent-Length: 0\r\n\r\n`,
         ),
       );
     await using near = await startSecureListener("good", { greets: leads, clients });
     const url = `https://localhost:${near.port}/`;
-    const own = { authorities: near.authority + far.authority };
+    const trust = { authorities: near.authority + otherServer.authority };
     for (const name of ["nobody", "probe"])
-      expect(await runCheckOfType("http", { url, ...shown, keyword: name }, own)).toMatchObject({
+      expect(
+        await runCheckOfType("http", { url, ...certificateFields, keyword: name }, trust),
+      ).toMatchObject({
         status: name === "nobody" ? "up" : "down",
       });
-    const direct = { url: `https://localhost:${far.port}/`, ...shown, keyword: "probe" };
-    expect(await runCheckOfType("http", direct, own)).toMatchObject({ status: "up" });
+    const direct = {
+      url: `https://localhost:${otherServer.port}/`,
+      ...certificateFields,
+      keyword: "probe",
+    };
+    expect(await runCheckOfType("http", direct, trust)).toMatchObject({ status: "up" });
   });
 });
 
@@ -104,25 +113,25 @@ describe("an address instead of DNS", () => {
           socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${seen.length}\r\n\r\n${seen}`);
         }),
     });
-    const own = { authorities: server.authority };
+    const trust = { authorities: server.authority };
     const url = `https://elsewhere.test:${server.port}/`;
     const keyword = `elsewhere.test:${server.port} elsewhere.test`;
     for (const connectTo of ["127.0.0.1", "localhost"])
-      expect(await runCheckOfType("http", { url, connectTo, keyword }, own)).toMatchObject({
+      expect(await runCheckOfType("http", { url, connectTo, keyword }, trust)).toMatchObject({
         status: "up",
         certificateExpiresAt: expect.any(String),
       });
     const other = { url: `https://localhost:${server.port}/`, connectTo: "127.0.0.1" };
-    expect(await runCheckOfType("http", other, own)).toMatchObject({
+    expect(await runCheckOfType("http", other, trust)).toMatchObject({
       status: "down",
       message: "The certificate is for another name.",
     });
   });
 
   test("applies only to the monitor's own host, not to the target of a redirect", async () => {
-    await using far = await startTarget(replyWith(200, "far"));
+    await using otherTarget = await startTarget(replyWith(200, "far"));
     await using near = await startTarget(
-      replyWithRedirect(far.at("/").replace("127.0.0.1", "localhost")),
+      replyWithRedirect(otherTarget.at("/").replace("127.0.0.1", "localhost")),
     );
     const url = `http://shop.onion:${near.port}/`;
     const fields = { url, connectTo: "127.0.0.1", keyword: "far" };

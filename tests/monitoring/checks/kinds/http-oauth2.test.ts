@@ -57,9 +57,9 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
     server.service.on("beforeResponse", (_response, { body }) => void grants.push(body));
     await using result = await setUpWorld();
     const iss = server.issuer.url ?? "";
-    const own = { tokenUrl: `${iss}/token`, scope: "read", audience: "shop" };
-    expect((await result.check(own)).status).toBe("up");
-    expect((await result.check(own)).status).toBe("up");
+    const tokenFields = { tokenUrl: `${iss}/token`, scope: "read", audience: "shop" };
+    expect((await result.check(tokenFields)).status).toBe("up");
+    expect((await result.check(tokenFields)).status).toBe("up");
     await server.stop();
     expect(grants).toEqual([{ grant_type: "client_credentials", scope: "read", audience: "shop" }]);
     const [first, second] = result.sent();

@@ -18,7 +18,7 @@ import { startSecureListener } from "../../../support/secure-listener.ts";
 import { replyWith, startTarget } from "../../../support/target.ts";
 
 const login = { proxyUsername: "probe", proxyPassword: canary };
-const wanted = "The proxy requires a user name and password.";
+const expectedMessage = "The proxy requires a user name and password.";
 const refused = "The proxy rejected the user name or the password.";
 /** An address from the documentation range: nothing is there, and it needs no DNS. */
 const nowhere = "https://192.0.2.7/health";
@@ -45,9 +45,9 @@ describe.each(real)("through %s", (program, running) => {
     expect(site.asked).toMatchObject([
       { method: "GET", path: "/health?full=1", headers: { host: `127.0.0.1:${site.port}` } },
     ]);
-    const own = { authorities: secure.authority };
+    const trust = { authorities: secure.authority };
     const at = { url: `https://localhost:${secure.port}/`, ...through };
-    expect(await runCheckOfType("http", at, own)).toMatchObject({
+    expect(await runCheckOfType("http", at, trust)).toMatchObject({
       status: "up",
       certificateExpiresAt: expect.any(String),
     });
@@ -61,21 +61,21 @@ describe.each(real)("through %s", (program, running) => {
     await using proxy = await running(canary);
     await using site = await startTarget();
     await using secure = await startSecureListener("good", { greets: replyNoContent });
-    const own = { authorities: secure.authority };
+    const trust = { authorities: secure.authority };
     for (const url of [site.at("/"), `https://localhost:${secure.port}/`]) {
       const at = { url, proxyUrl: proxy.url };
-      expect(await runCheckOfType("http", at, own)).toMatchObject({
+      expect(await runCheckOfType("http", at, trust)).toMatchObject({
         status: "down",
-        message: wanted,
+        message: expectedMessage,
       });
       const wrong = { ...at, ...login, proxyPassword: `${canary}x` };
-      const outcome = await runCheckOfType("http", wrong, own);
+      const outcome = await runCheckOfType("http", wrong, trust);
       // tinyproxy responds to a wrong password like a target would.
       const isTargets = program === "tinyproxy" && url.startsWith("http:");
       const message = isTargets ? "HTTP 401 (Unauthorized), expected 200-299." : refused;
       expect(outcome).toMatchObject({ status: "down", message });
       expect(JSON.stringify(outcome)).not.toContain(canary);
-      expect(await runCheckOfType("http", { ...at, ...login }, own)).toMatchObject({
+      expect(await runCheckOfType("http", { ...at, ...login }, trust)).toMatchObject({
         status: "up",
       });
     }
@@ -109,28 +109,28 @@ defineTestWith(
     await using site = await startTarget(replyWith(200, "x".repeat(300_000)));
     await using secure = await startSecureListener("good", { greets: replyNoContent });
     const proxied = { proxyUrl: proxy.url, ...login };
-    const own = { authorities: `${secure.authority}${proxy.authority}` };
+    const trust = { authorities: `${secure.authority}${proxy.authority}` };
     const plain = await runCheckOfType(
       "http",
       { url: site.at("/"), keyword: "x", ...proxied },
-      own,
+      trust,
     );
     expect(plain).toMatchObject({ status: "up" });
     expect(plain).not.toHaveProperty("certificateExpiresAt");
     const at = { url: `https://localhost:${secure.port}/`, ...proxied };
-    expect(await runCheckOfType("http", at, own)).toMatchObject({
+    expect(await runCheckOfType("http", at, trust)).toMatchObject({
       status: "up",
       certificateExpiresAt: expect.any(String),
     });
-    expect(await runCheckOfType("http", { ...at, proxyPassword: "x" }, own)).toMatchObject({
+    expect(await runCheckOfType("http", { ...at, proxyPassword: "x" }, trust)).toMatchObject({
       message: refused,
     });
     const untrusted = await runCheckOfType("http", at, { authorities: secure.authority });
     expect(untrusted.message).toBe(
       "The proxy can't be reached: the certificate's chain is incomplete, or its authority is not trusted.",
     );
-    const nobody = { ...at, url: `https://127.0.0.1:${getFreePort()}/` };
-    expect((await runCheckOfType("http", nobody, own)).message).toMatch(
+    const closedTarget = { ...at, url: `https://127.0.0.1:${getFreePort()}/` };
+    expect((await runCheckOfType("http", closedTarget, trust)).message).toMatch(
       /^The proxy did not connect to the target: HTTP 50/,
     );
   },
@@ -161,7 +161,7 @@ const responses: [scheme: "http" | "socks5", (socket: Socket) => void, message: 
     replyHead("HTTP/1.1 403 Filtered"),
     "The proxy did not connect to the target: HTTP 403 (Forbidden).",
   ],
-  ["http", replyHead("HTTP/1.0 407 Who are you"), wanted],
+  ["http", replyHead("HTTP/1.0 407 Who are you"), expectedMessage],
   ["http", replyOnce("220 mail.lan ESMTP\r\n"), "The proxy does not speak HTTP."],
   ["http", replyOnce("HTTP/1.1 200 Fine\r\n"), closed],
   ["http", (socket) => void socket.resume().end(), closed],
@@ -172,7 +172,7 @@ const responses: [scheme: "http" | "socks5", (socket: Socket) => void, message: 
   ],
   ["socks5", replyInOrder(Buffer.from([4, 0])), notSocks],
   ["socks5", replyInOrder("HTTP/1.1 400 Bad Request\r\n\r\n"), notSocks],
-  ["socks5", replyInOrder(Buffer.from([5, 0xff])), wanted],
+  ["socks5", replyInOrder(Buffer.from([5, 0xff])), expectedMessage],
   ["socks5", replyInOrder(Buffer.from([5, 2])), notSocks],
   ["socks5", replyInOrder(greets, Buffer.from([5, 0, 0, 9])), notSocks],
   ["socks5", replyInOrder(greets, Buffer.from([4, 0, 0, 1])), notSocks],
@@ -287,19 +287,19 @@ defineTestWith(
 
 /** The bytes of the SOCKS request after version, command and zero. */
 async function askedOf(url: string, login: object = {}): Promise<Buffer[]> {
-  const heard: Buffer[] = [];
+  const received: Buffer[] = [];
   const hasLogin = Object.keys(login).length > 0;
   const texts = [
     ...(hasLogin ? [Buffer.from([5, 2]), Buffer.from([1, 0])] : [greets]),
     buildSocksReply(0),
   ];
   await using proxy = await startListener((socket) => {
-    socket.on("data", (chunk: Buffer) => heard.push(chunk));
+    socket.on("data", (chunk: Buffer) => received.push(chunk));
     replyInOrder(...texts, "HTTP/1.1 204 No Content\r\n\r\n")(socket);
   });
   const proxyUrl = `socks5://127.0.0.1:${proxy.port}`;
   expect(await runCheckOfType("http", { url, proxyUrl, ...login })).toMatchObject({ status: "up" });
-  return heard;
+  return received;
 }
 
 test("a SOCKS proxy gets the name or the address and the port according to RFC 1928", async () => {

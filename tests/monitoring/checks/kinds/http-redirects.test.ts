@@ -137,22 +137,22 @@ describe("a redirect leads", () => {
 
   test("never to a blocked address, by number or by name", async () => {
     await using shop = await startTarget();
-    await using own = await startTarget();
-    const listeners = [{ host: "127.0.0.1", port: own.port }];
+    await using target = await startTarget();
+    const listeners = [{ host: "127.0.0.1", port: target.port }];
     for (const location of [
       "http://169.254.169.254/",
       "http://[::ffff:169.254.169.254]/",
       "http://0xa9fea9fe/",
       "http://0.0.0.0/",
-      `http://localhost:${own.port}/`,
-      own.at(),
+      `http://localhost:${target.port}/`,
+      target.at(),
     ]) {
       shop.setReply(replyWithRedirect(location));
       const found = await runCheckOfType("http", { url: shop.at() }, { listeners });
       expect(found).toMatchObject({ status: "down", isFinal: true });
       expect(found.message).toStartWith("Blocked: the target is ");
     }
-    expect(own.asked).toEqual([]);
+    expect(target.asked).toEqual([]);
   });
 
   test("to a closed port, which is then the reason", async () => {

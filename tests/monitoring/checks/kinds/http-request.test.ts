@@ -31,8 +31,8 @@ describe("the body of a request", () => {
     const headers = { "content-type": "application/problem+json" };
     const typed = await requestWith({ bodyType: "json", body: "{}", headers });
     expect(typed.headers["content-type"]).toBe("application/problem+json");
-    const none = await requestWith({ bodyType: "json", method: "GET" });
-    expect([none.body, none.headers["content-type"]]).toEqual(["", undefined]);
+    const withoutBody = await requestWith({ bodyType: "json", method: "GET" });
+    expect([withoutBody.body, withoutBody.headers["content-type"]]).toEqual(["", undefined]);
   });
 
   test.each(["form", "multipart"])(

@@ -225,7 +225,7 @@ describe("a monitor with steps", () => {
 });
 
 describe("credentials of the monitor", () => {
-  const own = {
+  const stepFields = {
     headers: { "X-Api-Key": canary, "Content-Type": "text/own" },
     basicAuth: { username: "probe", password: canary },
   };
@@ -235,7 +235,7 @@ describe("credentials of the monitor", () => {
     const steps = [{ url: "/a" }, { url: "/b", headers: { authorization: "Bearer {{token}}" } }];
     const { asked } = await findOutcome(
       { "/first": buildJson({ token: "t1" }) },
-      { ...own, ...token, steps },
+      { ...stepFields, ...token, steps },
     );
     expect(asked.map(({ headers }) => [headers.authorization, headers["x-api-key"]])).toEqual([
       [sent, canary],
@@ -252,7 +252,7 @@ describe("credentials of the monitor", () => {
   test("are not sent to another origin, which gets only those of its step", async () => {
     await using other = await startTarget();
     const steps = [{ url: other.at("/a?t={{token}}") }];
-    await findOutcome({ "/first": buildJson({ token: "t1" }) }, { ...own, ...token, steps });
+    await findOutcome({ "/first": buildJson({ token: "t1" }) }, { ...stepFields, ...token, steps });
     expect(JSON.stringify(other.asked)).not.toContain(canary);
     expect(other.asked[0]).toMatchObject({ path: "/a?t=t1" });
     expect(other.asked[0]?.headers.authorization).toBeUndefined();

@@ -217,10 +217,10 @@ async function assertFoundResult(
 
 describe.each(rows)("%s", (type, row) => {
   for (const cell of cells) {
-    const wanted = row[cell];
-    if (typeof wanted === "string") continue;
-    const needed = wanted.certificate === undefined ? [] : (["openssl"] as const);
-    defineTestWith(needed, cell, () => assertFoundResult(type, cell, row, wanted));
+    const expected = row[cell];
+    if (typeof expected === "string") continue;
+    const needed = expected.certificate === undefined ? [] : (["openssl"] as const);
+    defineTestWith(needed, cell, () => assertFoundResult(type, cell, row, expected));
   }
 });
 

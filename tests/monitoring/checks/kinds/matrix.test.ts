@@ -32,8 +32,8 @@ const secured = streams.flatMap(([type, fake]) => {
   if (fake.tls === undefined) return [];
   const begins = fake.tls === "both" ? (["first", "later"] as const) : [fake.tls];
   return begins.map((when) => {
-    const how = fake.tls === "both" ? (when === "first" ? "tls" : "starttls") : true;
-    return [type, fake, when, has(type, "tls") ? { tls: how } : {}] as const;
+    const connection = fake.tls === "both" ? (when === "first" ? "tls" : "starttls") : true;
+    return [type, fake, when, has(type, "tls") ? { tls: connection } : {}] as const;
   });
 });
 

@@ -43,12 +43,12 @@ async function checkFake(
     begins = undefined as "first" | "later" | undefined,
   } = {},
 ) {
-  const heard: Buffer[] = [];
+  const received: Buffer[] = [];
   const recordLine = (line: Duplex) => {
     const on = line.on.bind(line) as (event: string, take: (data: Buffer) => void) => Duplex;
     const record = (event: string, take: (data: Buffer) => void) =>
       on(event, (data) => {
-        if (event === "data") heard.push(data);
+        if (event === "data") received.push(data);
         take(data);
       });
     line.on = record as Duplex["on"];
@@ -57,7 +57,7 @@ async function checkFake(
   const responses: Serve =
     fake.over === "udp"
       ? (message: Buffer) => {
-          heard.push(message);
+          received.push(message);
           return (response as (message: Buffer) => Uint8Array | null)(message);
         }
       : (socket: Duplex, secure: (socket: Duplex, unread?: Buffer) => Duplex) =>
@@ -68,7 +68,7 @@ async function checkFake(
   const at = fake.at?.(host, server.port, certificate !== null) ?? { host, port: server.port };
   const settings = NewMonitor.parse({ type, name: "Target", ...at, ...fake.fields, ...fields });
   const { outcome, logged } = await runLoggedCheck(type, settings, { timeoutMs });
-  return { outcome, logged, heard: Buffer.concat(heard).toString("latin1") };
+  return { outcome, logged, heard: Buffer.concat(received).toString("latin1") };
 }
 
 /** Whether a text contains the secret, plain or in Base64 at any alignment. */

@@ -36,17 +36,18 @@ type Sql = "postgres" | "mysql";
 
 /** Result of a check whose server responds like this, and what it sent. */
 async function checkServer(type: Sql, responses: ServeSocket, fields: object = {}) {
-  const heard: Buffer[] = [];
+  const received: Buffer[] = [];
   const fake = type === "postgres" ? postgres : mysql;
   await using server = await startFake(fake, (socket, secure) => {
-    const recordLine = (line: Duplex) => line.on("data", (data: Buffer) => void heard.push(data));
+    const recordLine = (line: Duplex) =>
+      line.on("data", (data: Buffer) => void received.push(data));
     recordLine(socket);
     responses(socket, (line, unread) => recordLine(secure(line, unread)) as Duplex);
   });
   const settings = { type, name: "Target", port: server.port, ...login, ...fields };
   const { NewMonitor } = await import("../../../../src/monitoring/monitors/schema.ts");
   const { outcome, logged } = await runLoggedCheck(type, NewMonitor.parse(settings));
-  return { outcome, logged, heard: Buffer.concat(heard) };
+  return { outcome, logged, heard: Buffer.concat(received) };
 }
 
 const caching = "caching_sha2_password";

@@ -155,9 +155,9 @@ describe.each([
 
   test("is detected once, then only its own documents are requested", async () => {
     const { requests, again } = await follow(documents);
-    const own = Object.keys(documents).length;
-    expect(again - requests.slice(0, -own).length).toBe(own);
-    expect(requests.slice(-own)).toEqual(Object.keys(documents));
+    const documentCount = Object.keys(documents).length;
+    expect(again - requests.slice(0, -documentCount).length).toBe(documentCount);
+    expect(requests.slice(-documentCount)).toEqual(Object.keys(documents));
   });
 
   test("is read with the chosen format, whose maintenance counts as chosen", async () => {
@@ -234,8 +234,8 @@ describe("a followed status page", () => {
       const all = await Promise.all(paths.map((path) => visitor.readHtml(path)));
       return followedFormats[format].read(all.map(({ json }) => json()));
     };
-    const own = await read("signalbox", ["/status/ours/api/v2/summary.json"]);
-    expect(own?.components.map(({ name }) => name)).toEqual(["Shop", "API", "Website"]);
+    const ownSummary = await read("signalbox", ["/status/ours/api/v2/summary.json"]);
+    expect(ownSummary?.components.map(({ name }) => name)).toEqual(["Shop", "API", "Website"]);
     const asKuma = await read("uptime-kuma", [
       "/api/status-page/ours",
       "/api/status-page/heartbeat/ours",

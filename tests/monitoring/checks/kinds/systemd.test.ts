@@ -86,12 +86,12 @@ if (!isBooted) console.warn("systemd has not started this machine: its own answe
 
 test.skipIf(!isBooted)("the real systemd reports its own units", async () => {
   const systemctl = Bun.which("systemctl");
-  const own = await runCheckOfType("systemd", { unit: "init.scope" }, { systemctl });
-  expect(own.status).toBe("up");
-  const none = await runCheckOfType(
+  const initScope = await runCheckOfType("systemd", { unit: "init.scope" }, { systemctl });
+  expect(initScope.status).toBe("up");
+  const missingUnit = await runCheckOfType(
     "systemd",
     { unit: "signalbox-nowhere.service" },
     { systemctl },
   );
-  expect(none.message).toBe("There is no such unit.");
+  expect(missingUnit.message).toBe("There is no such unit.");
 });
