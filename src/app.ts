@@ -495,7 +495,7 @@ const createSecretAddressLimits = ({ clock, linkOrigin }: Parts) => ({
   },
 });
 
-/** Creates what receives the alerts of other tools. */
+/** Creates the receivers for alerts of other tools. */
 const createSourceContext = ({ clock, sourceWriter, verifySns }: Parts) => ({
   writer: sourceWriter,
   verifySns,

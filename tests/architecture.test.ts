@@ -244,7 +244,7 @@ test("the first page loads no form and no limits, which are large and needed lat
 });
 
 test("a start loads only the libraries of its first response, and small ones", async () => {
-  // Other imports of these two are loaded by the command that needs them.
+  // All other modules of the two entry points are loaded by the commands that need them.
   const { files, packages } = await listLoaded(
     "src/main.ts",
     "src/cli/support/command-line.ts",

@@ -1,4 +1,4 @@
-/** Runs the commands of docs/install.md, as far as this machine permits. */
+/** Runs the commands of docs/install.md that this machine permits. */
 import { expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -95,7 +95,7 @@ async function startSink() {
   };
 }
 
-/** A change of each field that decides where a secret goes, to the sink or to less protection. */
+/** Changes of each field that decides where a secret is sent: to the sink, or to less protection. */
 function movesOf({ noun, type }: Case, own: Own, { host, port }: { host: string; port: number }) {
   const { kinds, schema } = nouns[noun];
   const names = Object.values(kinds[type]?.secrets ?? {}).flatMap((where) => Object.keys(where));

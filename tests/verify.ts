@@ -50,7 +50,8 @@ process.on("uncaughtException", (error) => {
 
 if (args.includes("--install")) await installPrograms();
 listMissingPrograms();
-// The linter takes longest. It uses one core while types and build use the other, and goes on next to the tests.
+// The linter takes longest. It uses one core while types and build use the other, and continues during the
+// tests.
 const linting = runCheck(lint).then(async (flaw) => {
   if (flaw !== undefined) await stop(flaw);
 });

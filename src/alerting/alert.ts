@@ -37,10 +37,10 @@ type MonitorAlertData = {
 };
 
 export type JoinedMonitors = {
-  /** What all have in common, such as “on db1.lan”. */
+  /** Their common cause, such as “on db1.lan”. */
   place: string;
   count: number;
-  /** The first ones. */
+  /** The first of the joined monitors. */
   monitors: { id: string; name: string }[];
 };
 
@@ -75,7 +75,7 @@ type SourceAlertData = {
   report: { id: string; key: string; title: string; link: string | null; priority: Priority };
   /** RFC 3339. */
   since: string;
-  /** What the sender wrote; can have several lines, or none. */
+  /** Text of the sender; can have several lines, or none. */
   message: string;
   /** Duration of the problem that is over. */
   openSeconds?: number;

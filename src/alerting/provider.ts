@@ -40,7 +40,7 @@ export type ReceiptState =
       isUnanswered?: true;
     };
 
-/** The requests with which a channel type finds out what became of its messages. */
+/** The requests with which a channel type finds out whether its messages arrived. */
 export type ProviderReceipts<S> = {
   /** Interval between two requests, in milliseconds. */
   pollMs: (receipt: { now: number; expiresAt: number }) => number;
@@ -58,11 +58,11 @@ export type Verdict =
       outcome: "delivered";
       /** Problems of some recipients, as a sentence. */
       note?: string;
-      /** What was sent, as a sentence, for the log of attempts. */
+      /** A sentence about the sent message, for the log of attempts. */
       detail?: string;
       /** Recipients that have the message, if the provider reports them. Absent if all have it. */
       progress?: Progress;
-      /** Set if the service reports later what became of the message. */
+      /** Set if the service reports later whether the message arrived. */
       receipt?: MessageReceipt;
     }
   | {
@@ -95,7 +95,7 @@ export type DeliveryContext = ExchangeContext & {
   progress: Progress | null;
   /** Whether gateways of calls can reach this appliance, to report a pressed key. */
   receivesCalls?: boolean;
-  /** Returns the URL at which a gateway fetches what a call says. Absent if gateways can't reach this appliance. */
+  /** Returns the URL at which a gateway fetches the script of a call. Absent if gateways can't reach this appliance. */
   urlOfScript?: (call: { type: string; script: string }) => string;
   /**
    * Returns the message for one recipient, if it depends on earlier deliveries. Null if all
@@ -280,7 +280,7 @@ function judgeCode(
     : failUnconfirmed(response);
 }
 
-/** Creates a verdict by the status, with meanings of some behind “reports that”. */
+/** Judges a response by its status. `reasons` completes the sentence “SERVICE reports that …” for known statuses. */
 export const createStatusVerdict =
   (service: string, reasons: Readonly<Record<number, string>>) =>
   (response: ShortResponse): Verdict => {

@@ -1,4 +1,4 @@
-/** A message as the service worker of the admin page receives it. Paths are of this appliance. */
+/** A message for the service worker of the admin page. Paths are relative to this appliance. */
 export type PushedMessage = {
   title: string;
   text: string;

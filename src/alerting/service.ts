@@ -97,7 +97,7 @@ export async function previewAlert(
   };
 }
 
-/** Returns until when quiet hours hold a message of this priority at `at`, as a text; null if it is sent at once. */
+/** Describes the end of the quiet hours that hold a message of this priority at `at`; null if it is sent at once. */
 function describeHold(
   { quietHours }: { quietHours: QuietHours | null },
   priority: Priority,

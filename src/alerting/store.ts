@@ -83,7 +83,7 @@ export async function addAttempts(
   });
 }
 
-/** Examines the messages at once that quiet hours of a channel hold. */
+/** Immediately examines the messages that quiet hours of a channel hold. */
 export const wakeDigests = (organizationId: string, channelId: string, now: number): Prepared => ({
   text: `update deliveries set due_at = min(due_at, ?)
     where organization_id = ? and receiver_id = ? and due_at is not null and quiet`,

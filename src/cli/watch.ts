@@ -1,4 +1,4 @@
-/** `signalbox watch`: lets two servers notice each other's silence, with one monitor on each. */
+/** `signalbox watch`: sets up two servers to watch each other, with one monitor on each. */
 import { hostname } from "node:os";
 import type { Command } from "commander";
 import { invalidFieldError } from "../core/validation.ts";

@@ -231,7 +231,7 @@ const HeadersPatch = headersSchema(headerValue.nullable()).meta({
   example: { "X-Team": null },
 });
 
-/** Matches names of credentials. */
+/** Matches names of headers and JSON fields that suggest a credential. */
 export const credentialName = /auth|cookie|credential|token|secret|passw|session|signature|key\b/i;
 
 /** Headers that are visible to everyone who can read the monitor. Credentials must be placeholders. */
@@ -348,7 +348,7 @@ export function isTimeZone(name: string): boolean {
 
 const nullableSchemas = new WeakMap<z.ZodType, z.ZodType>();
 
-/** A nullable field with the default null. The same field gives the same schema. */
+/** A nullable field with the default null. The same field always returns the same schema. */
 export function nullable<T extends z.ZodType>(field: T) {
   const create = () => field.nullable().default(null);
   return nullableSchemas.getOrInsertComputed(field, create) as ReturnType<typeof create>;

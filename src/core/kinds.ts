@@ -244,7 +244,7 @@ function listDefaults(kind: Kind | undefined): Default[] {
   const fieldDefaults = Object.entries(kind.fields).flatMap(([name, field]) => {
     if (!(field instanceof z.ZodDefault)) return [];
     const value: unknown = field.parse(undefined);
-    // Objects are created anew, so that rows don't share mutable defaults.
+    // Each call creates new objects, so that rows don't share mutable defaults.
     return { name, value: value instanceof Object ? () => field.parse(undefined) : () => value };
   });
   defaults.set(kind, fieldDefaults);

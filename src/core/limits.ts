@@ -1203,7 +1203,7 @@ export const signUpBounds = {
   },
 } satisfies Section;
 
-/** What subscribers of status pages choose. */
+/** Choices of status page subscribers. */
 export const subscriberBounds = {
   importedLines: {
     value: 2_000,

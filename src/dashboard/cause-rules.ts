@@ -22,13 +22,13 @@ export function findHost(monitor: Checked): string | null {
 
 const normalizeHost = (host: string) => host.toLowerCase().replace(/^\[|\]$|\.$/g, "") || null;
 
-/** What a failure can have in common with others, in addition to the host of its monitor. */
+/** Possible causes that a failure shares with others, in addition to the host of its monitor. */
 type Failure = { groupId: string | null; checked: Checked; causes: readonly Cause[] };
 
 /** A monitor that is failing since about the same time. */
 export type FailingMonitor = Pick<Neighbor, "id" | "name" | "status" | "since"> & Failure;
 
-/** Returns the most specific thing that two failures have in common; null for nothing. */
+/** Returns the most specific cause that two failures share; null for none. */
 function findCommon(own: Failure, other: Failure): Cause | null {
   const [mine, others] = [own, other].map(({ checked, causes }) => {
     const host = findHost(checked);
@@ -41,7 +41,7 @@ function findCommon(own: Failure, other: Failure): Cause | null {
   return common?.toSorted((one, another) => rank(one) - rank(another))[0] ?? null;
 }
 
-/** Sorts neighbors: those with something in common first, then those of the same group, each by their start. */
+/** Sorts neighbors: first monitors with a shared cause, then monitors of the same group, each by their start. */
 export function rankNeighbors(own: Failure, failing: readonly FailingMonitor[]): Neighbor[] {
   const rank = (one: Neighbor) => (one.common !== null ? 0 : one.isInGroup ? 1 : 2);
   return failing

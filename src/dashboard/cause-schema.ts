@@ -1,4 +1,4 @@
-/** Wire format of what happened before a monitor failed. */
+/** Wire format of the changes before a monitor failed, and of failures at the same time. */
 import { z } from "zod";
 import { causeKinds } from "../core/causes.ts";
 import { Id, Timestamp } from "../core/fields.ts";
@@ -13,13 +13,13 @@ const Change = z.object({
   subjectName: z.string().nullable(),
 });
 
-/** Another monitor that is failing since about the same time. */
+/** Another monitor that started to fail at about the same time. */
 const Neighbor = z.object({
   id: Id,
   name: z.string(),
   status: z.enum(["down", "degraded"]),
   since: Timestamp,
-  /** What both failures have in common: an address, a host, a name server or a certificate; null for nothing known. */
+  /** Their shared cause: an address, a host, a name server or a certificate; null if none is known. */
   common: z.object({ kind: z.enum(causeKinds), value: z.string() }).nullable(),
   isInGroup: z.boolean(),
 });
@@ -36,9 +36,9 @@ export const Causes = z.object({
     .nullable(),
   /** Newest first. */
   changes: z.array(Change),
-  /** Those with something in common first, then those of the same group. */
+  /** Monitors with a shared cause first, then monitors of the same group. */
   neighbors: z.array(Neighbor),
-  /** All neighbors, also if `neighbors` has only some. */
+  /** Number of all neighbors; `neighbors` can be shorter. */
   neighborCount: z.int(),
 });
 export type Causes = z.infer<typeof Causes>;

@@ -71,7 +71,7 @@ function createHourReader(store: Store) {
       const missingKeys = isOpen ? keys : keys.filter((key) => !sums.has(key));
       for (let from = 0; from < missingKeys.length; from += keysPerQuery) {
         await readHour(hour, missingKeys.slice(from, from + keysPerQuery), sums);
-        // The first read of many monitors is long, so other work can run in between.
+        // The first read of many monitors is long, so it yields to other work.
         if (missingKeys.length > uninterruptedKeys) await yieldToEventLoop();
       }
       all.push(sums);

@@ -139,7 +139,7 @@ export {
   determineShownStatus,
 } from "../monitoring/monitors/shown-status-rules.ts";
 
-/** Whether the last message of this state is worth showing: a success needs no explanation. */
+/** Whether rows of this state show the last message. A success needs no explanation. */
 export function hasMessage(status: OverviewMonitor["status"]): boolean {
   return ["down", "degraded", "pending", "unknown"].includes(status);
 }

@@ -144,7 +144,7 @@ type StateChange = {
   since: string;
   message: string;
   latencyMs: number | null;
-  /** What an outage can have in common with others, the most specific first. Absent if nothing is known. */
+  /** Possible causes that an outage shares with others, the most specific first. Absent if none is known. */
   causes?: readonly Cause[];
   /** Change of addresses or DNS records in the hour before a failure. */
   resolved?: ResolvedChange;
@@ -157,7 +157,7 @@ type SourceReport = {
   text: string;
   link: string | null;
   priority: Priority;
-  /** Start of the problem, as far as this appliance knows. */
+  /** Start of the problem, as detected by this appliance. */
   since: string;
 };
 

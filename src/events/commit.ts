@@ -29,7 +29,7 @@ export type AuditedChange<A extends AuditAction = AuditAction> = {
   } & DataOf<K>;
 }[A];
 
-/** The same change to several subjects. */
+/** One change to several subjects. */
 type AuditedChanges = {
   action: PlainAction;
   subjectIds: readonly string[];

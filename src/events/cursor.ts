@@ -53,7 +53,7 @@ export function createEventCursor(store: Store, name: (typeof followerNames)[num
   return {
     read,
     advance,
-    /** Skips events without effects. Their position alone is not worth a write. */
+    /** Skips events without effects. The new position is not written until the next effect. */
     skip: (seq: number) => void (skipped = seq),
     /** Saves the position of skipped events, unless a later write has saved it. */
     async save() {

@@ -83,7 +83,7 @@ export class FairFollower<E extends LoggedEvent, Part> {
   #lastServed = "";
   /** Work that failed. */
   readonly setbacks: Setbacks;
-  /** Organizations whose events are handled one by one, because some together failed. */
+  /** Organizations whose events are handled one by one, because a batch failed. */
   readonly #careful = new Set<string>();
   #pending: Promise<unknown> = Promise.resolve();
 
@@ -124,8 +124,8 @@ export class FairFollower<E extends LoggedEvent, Part> {
   }
 
   /**
-   * Writes what is not caused by an event, for some organizations at a time. One that fails delays no other, and is tried
-   * again later. Returns the organizations that were written. `job` names the work in reports.
+   * Writes work without an event, for some organizations at a time. A failing organization does not delay others, and
+   * is tried again later. Returns the organizations that were written. `job` names the work in reports.
    */
   async write(job: string, all: readonly OwnWork[]): Promise<string[]> {
     const ready: { organizationId: string; statements: readonly Statement[] }[] = [];
@@ -268,7 +268,10 @@ export class FairFollower<E extends LoggedEvent, Part> {
     return true;
   }
 
-  /** Handles events of one organization. If they fail, handles one at a time, and sets aside one that keeps failing. */
+  /**
+   * Handles events of one organization. If a batch fails, handles one event at a time, and sets aside an event that
+   * fails repeatedly.
+   */
   async #serveAlone(backlog: Backlog<Part>) {
     const { organizationId, seq } = backlog;
     const isSingle = this.#careful.has(organizationId);

@@ -11,8 +11,8 @@ const changesText = `select e.subject_id as subjectId, e.changes from json_each(
 const maxChanges = 5_000;
 
 /**
- * Returns fields of records as they were at a time, by record: those of `names` that changed since, as far as the
- * audit log has their old values.
+ * Returns the values that fields had at a time, by record. Only fields of `names` that changed since, and whose old
+ * values the audit log has.
  */
 export async function findPastFields(
   { store, organizationId }: Tenant,

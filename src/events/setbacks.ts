@@ -61,7 +61,7 @@ export class Setbacks {
     return later === 0 ? "report" : "lasting";
   }
 
-  /** Throws this error, or the first one since the last call, if any. */
+  /** Throws this error, or the first new one since the last call. Does nothing without one. */
   throwNew(first?: unknown) {
     const error = first ?? this.#newError;
     this.#newError = undefined;

@@ -276,7 +276,9 @@ export async function findLastResults(
   return lasts;
 }
 
-/** Yields days, newest first, with the monitors whose last total is of that day and newer than their last heartbeat. */
+/**
+ * Yields days, newest first, with the monitors whose last total is for that day and newer than their last heartbeat.
+ */
 async function* findLastDays(
   store: Store,
   lasts: ReadonlyMap<number, number | null>,

@@ -46,10 +46,9 @@ const openOfPerson = `select i.id from incident_monitors m
     and i.origin = 'manual' and i.public and i.status <> 'resolved'`;
 
 /**
- * Returns statements for the incident of a monitor whose state changed. The incident is opened when
- * the monitor goes down, updated, and resolved when the monitor is up. If an open public incident
- * of a person names the monitor, none is opened, and that one gets internal notes. The write fails
- * with StaleRead after another write.
+ * Returns statements for the incident of a monitor whose state changed. The incident is opened when the monitor goes
+ * down, updated, and resolved when the monitor is up. If an open public incident of a person names the monitor, no
+ * incident is opened, and internal notes are added to that one. The write fails with StaleRead after another write.
  */
 export async function buildIncidentStatements(
   store: Store,

@@ -129,8 +129,8 @@ export function actionOf(before: IncidentStatus, after: IncidentStatus): Inciden
 }
 
 /**
- * Returns how a monitor's state change affects incidents; null for no effect. A monitor that is named by an open
- * public incident of a person opens none of its own: it joins that one with internal notes.
+ * Returns how a monitor's state change affects incidents; null for no effect. A monitor named by an open public
+ * incident of a person opens no incident: internal notes are added to that one.
  */
 export function decideAutomaticStep(
   { hasOwn, isNamed }: { hasOwn: boolean; isNamed: boolean },

@@ -345,9 +345,9 @@ export function insertIncident(
 }
 
 /**
- * Returns the write that patches an incident, with the update that it adds, if any. `automatic`
- * contains the facts of a monitor's update. A title that a person edits is no longer automatic.
- * Resolving is possible even if the timeline is full.
+ * Returns the write that patches an incident, with the update that it adds, if there is one. `automatic` contains the
+ * facts of a monitor's update. A title that a person edits is no longer automatic. Resolving is possible even if the
+ * timeline is full.
  */
 export function patchIncident(
   organizationId: string,

@@ -40,7 +40,7 @@ function shorten(value: unknown, bounds: Bounds, name = ""): unknown {
 
 function shortenText(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text;
-  // Not within a surrogate pair.
+  // Does not split a surrogate pair.
   const end = /[\ud800-\udbff]/.test(text[maxCharacters - 1] ?? "")
     ? maxCharacters - 1
     : maxCharacters;

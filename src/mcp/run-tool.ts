@@ -58,7 +58,8 @@ async function write(
   { name, endpoint, canHold }: Operation,
 ): Promise<Json> {
   const { params, body } = request;
-  // Also validated by the REST API, but a preview is not sent, and recipients are found by valid values.
+  // The REST API validates the body, too. But a preview sends no request, and finding recipients needs valid
+  // values.
   if (endpoint.body !== undefined) parse(endpoint.body, body ?? {});
   const notified = await findNotifiedByTool(context, tool, request);
   if (options.isPreview) return { preview: true, changed: false, change: body, notified };
@@ -86,7 +87,7 @@ async function findNotifiedByTool(
   return findNotified(scope, rest, { kind: audience, id: params["id"], values: body ?? {} });
 }
 
-/** Reads what is down now: monitors in trouble, open incidents, running maintenance and open alerts. */
+/** Reads the current status: monitors in trouble, open incidents, running maintenance and open alerts. */
 export async function readStatus(rest: RestClient, limit: number): Promise<Json> {
   const list = async (operation: string, query: Record<string, string>, fields: string[]) => {
     const { data, meta } = await rest.send(operation, {

@@ -322,5 +322,5 @@ const writeTools: Tool[] = [
   },
 ];
 
-/** All tools, those that only read first. */
+/** All tools; read-only tools first. */
 export const tools: readonly Tool[] = [...readTools, ...writeTools];

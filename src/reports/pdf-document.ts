@@ -65,7 +65,7 @@ ${renderRows(language.say("reportMonitors"), sortByDownTime(report.monitors), la
 `;
 }
 
-/** A day with problems is colored from the top, as far as its share of the time reaches. */
+/** Colors a day with problems from the top, by the share of the time with problems. */
 function paintDay(day: ReportDay): string {
   const part = findBarPart(day);
   if (part === null) return tones[day.tone];

@@ -50,7 +50,7 @@ export const ReportQuery = z
   .refine(hasOneSubject, severalSubjects);
 export type ReportQuery = z.output<typeof ReportQuery>;
 
-/** The same query for a year. */
+/** Query of a report about a year. */
 export const YearReportQuery = z
   .strictObject({
     year: z

@@ -88,8 +88,8 @@ function findDeepNesting(source: string): string | null {
 }
 
 /**
- * Returns the CSS of a page as browsers get it: written anew from the parsed rules, so that no browser can read it in
- * another way. Null for none. Throws VALIDATION_ERROR, which names the first rejected part and its line.
+ * Returns the CSS of a page for browsers. It is generated from the parsed rules, so that no browser can parse it
+ * differently. Null for none. Throws VALIDATION_ERROR, which names the first rejected part and its line.
  */
 export async function compileCss(source: string): Promise<string | null> {
   if (source.trim() === "") return null;

@@ -270,5 +270,5 @@ function LinkPreview({ document, incident, url }: LinkPreviewProps) {
   ));
 }
 
-/** Text of a message in one line, in which list items have no line of their own. */
+/** Joins the lines of a message, so that list items don't start new lines. */
 const formatInOneLine = (text: string) => text.replaceAll("\n\n- ", " ").replaceAll("\n- ", " · ");

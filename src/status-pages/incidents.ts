@@ -34,8 +34,8 @@ type Page = { organizationId: string; isDefault: boolean };
 type ShownMonitors = ReadonlyMap<string, { name: string }>;
 
 /**
- * Creates a reader of the incidents that a page publishes. Omits incidents of only `concealed` monitors, and of these
- * and monitors elsewhere. With `at`, they are as they were at that time, if the page still publishes them.
+ * Creates a reader of the incidents that a page publishes. Omits incidents whose monitors on the page are all
+ * `concealed`. With `at`, returns the state at that time of incidents that the page still publishes.
  */
 export function createIncidentReader(
   store: Store,
@@ -107,7 +107,7 @@ export function createIncidentReader(
   };
 }
 
-/** What decides whether a page shows an incident. */
+/** Rules that decide whether a page shows an incident. */
 type PublishingRules = {
   isDefault: boolean;
   shownMonitors: ShownMonitors;
@@ -139,7 +139,7 @@ function isPublishedIncident(
   return monitorIds.length === 0 || (page.isDefault && !isConcealed);
 }
 
-/** Reads incidents with their latest updates, as far as the text of one page reaches. */
+/** Reads incidents with their latest updates, within the text budget of one page. */
 async function loadWithinBudget(
   store: Store,
   page: Page,

@@ -224,7 +224,7 @@ function Links({ links }: { links: Look["headerLinks"] }) {
 
 const resolverOf = ({ copy }: PageDocument) => copy?.resolveAsset ?? resolvePublicAsset;
 
-/** The policy of public pages, as far as a document can declare it. A copy sends no forms. */
+/** The part of the public pages' policy that a document can declare. A copy sends no forms. */
 const copyPolicy = contentSecurityPolicy
   .replace("form-action 'self'", "form-action 'none'")
   .replace(/; frame-ancestors [^;]*/, "");

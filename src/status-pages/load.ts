@@ -177,7 +177,10 @@ const takesMail = async (store: Store, page: PublicPage) =>
 
 type Parts = Awaited<ReturnType<typeof readCurrentSections>>;
 
-/** Creates the list of components of which subscribers can choose, and the lookup of what an update affects. */
+/**
+ * Creates the list of components that subscribers can choose from, and the lookup of the components that an update
+ * affects.
+ */
 function createComponents(
   page: PublicPage,
   parts: Parts,
@@ -188,7 +191,7 @@ function createComponents(
   );
   const shownIds = new Set(shown.flatMap(({ monitors }) => monitors.map(({ id }) => id)));
   return {
-    /** Ids of these monitors and their groups; null for no monitors, which stand for the whole page. */
+    /** IDs of these monitors and their groups; null for an empty list, which means the whole page. */
     listComponentIds: (affected: readonly { id: string }[]): string[] | null =>
       affected.length === 0
         ? null
@@ -297,7 +300,7 @@ async function rewindSections(
 const isListed = ({ showPaused }: PublicPage, { status }: Pick<MonitorRow, "status">) =>
   showPaused || status !== "paused";
 
-/** Keeps the listed monitors of each section, with their days and impacts. */
+/** Selects the listed monitors of each section, with their days and impacts. */
 const buildSections = (
   page: PublicPage,
   parts: Parts,

@@ -25,7 +25,7 @@ const links = z
   .max(statusPageBounds.links.value)
   .meta({ example: [{ label: "Help", url: "https://team.example/help" }] });
 
-/** Characters with a meaning in a Content-Security-Policy are no part of it. */
+/** An HTTP origin. Excludes characters with a meaning in a Content-Security-Policy. */
 const origin = /^https?:\/\/[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::\d{1,5})?$/i;
 
 /** Fields of a look. A patch replaces only the named ones. */

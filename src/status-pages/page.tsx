@@ -413,7 +413,7 @@ function renderByWidth(name: string, whole: string | null, recent: string | null
 
 /**
  * Cached bars of days that no longer change. A large page has 90,000 days; only two per monitor are rendered again.
- * Marks stand for the words, so that all languages share the cache.
+ * Markers replace the words, so that all languages share the cache.
  */
 const writtenBars = new WeakMap<object, { id: string; bars: string }>();
 

@@ -269,7 +269,7 @@ export async function findStylesheet(
     : { type: "text/css; charset=utf-8", bytes: css, version: hashFile(css) };
 }
 
-/** Appearance of a page, as far as its short pages use it. `logo` is the source of an image. */
+/** Appearance of a page: the fields that its short pages use. `logo` is the source of an image. */
 export type PageBranding = Pick<PageRow, "title" | "theme" | "accentColor" | "look"> & {
   logo: string | null;
 };

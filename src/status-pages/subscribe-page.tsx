@@ -5,7 +5,7 @@ import { BackLink, renderDocument, type PageDocument, Sentence } from "./layout.
 export type SignUpResult = {
   email: string;
   trouble: string | null;
-  /** What was submitted. */
+  /** The submitted form. */
   medium: "email" | "chat";
   status: number;
   /** Seconds until another attempt is possible. */

@@ -134,7 +134,7 @@ async function readAnnouncedWindows(
   return list(await rewindWindows(tenant, windows, at));
 }
 
-/** What decides on further notices of a window. `times` changes if its plan does. */
+/** Data that decides on further notices of a window. `times` changes if its plan does. */
 const describeNotices = ({ progressNotices, startsAt, endsAt, timeZone, rrule }: StoredWindow) => ({
   progressNotices,
   times: [startsAt, endsAt, ...(rrule === null ? [] : [timeZone, rrule])].join(" "),

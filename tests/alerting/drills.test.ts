@@ -95,7 +95,7 @@ describe("a drill of a policy", () => {
       acknowledgments: [{ type: "link", name: "Ada" }],
     });
     expect(await examine()).toEqual([]);
-    // It is no incident, and nothing reports its end.
+    // A drill opens no incident, and nothing reports its end.
     expect((await api("GET", "/api/v1/incidents")).json.data).toEqual([]);
     expect(readMessages().filter(({ type }) => type !== "test")).toHaveLength(1);
     const audit = world.database

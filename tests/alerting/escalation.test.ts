@@ -413,7 +413,7 @@ describe("an acknowledgment that is removed within a minute", () => {
     restart();
     expect(await passHalfMinutes(2)).toEqual([0, 0]);
     expect(await passHalfMinutes(3)).toEqual([1, 0]);
-    // What was sent is not repeated.
+    // Sent messages are not repeated.
     await act("acknowledge");
     await act("unacknowledge");
     expect(await passHalfMinutes(8)).toEqual([1, 0]);

@@ -229,7 +229,7 @@ async function observe(
   const seen = new Map(receivers.map(([name, received]) => [name, received().length]));
   const sent: string[] = [];
   let isKilling = false;
-  /** Does what is due in a minute. A killed process starts again. */
+  /** Runs the due work of a minute. A killed process starts again. */
   const settle = async (minute: number) => {
     const endKill = isKilling ? crashBefore("deliveries") : null;
     for (let i = isKilling ? -1 : 0; i < 3; i++) await later(10).catch(() => restart());

@@ -37,7 +37,7 @@ test("if a node dies while sending, every alert arrives, and only those in fligh
   hook.behave((response) =>
     (dyingPaths.includes(response.req.url ?? "") ? hang : replyWith())(response),
   );
-  // Either node decides.
+  // Both nodes run; one of them decides.
   await Promise.all(both.map(({ alerts }) => alerts.runOnce()));
   time.now += 6_000;
   await Promise.all(both.map(({ node }) => node.runOnce()));

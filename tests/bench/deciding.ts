@@ -87,7 +87,7 @@ function changeState({ database, time }: World, first: number, state: "up" | "do
 /** CPU time in milliseconds from the changes until all messages have arrived. */
 async function measureRound(world: World, round: number) {
   const { time, later, inbox } = world;
-  // Not the switches.
+  // Skips the switches.
   const first = switches + 1 + ((round * failing) % (monitors - failing - switches));
   inbox.asked.length = 0;
   time.now += 60_000;

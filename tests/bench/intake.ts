@@ -1,4 +1,7 @@
-/** Measures 500 reports per second in the format of each tool: what is lost or doubled, and what else slows down. */
+/**
+ * Measures 500 reports per second in the format of each tool: lost and doubled reports, and the effect on other
+ * requests.
+ */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { createTransport } from "nodemailer";

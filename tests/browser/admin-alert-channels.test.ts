@@ -146,7 +146,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
     await secret.waitFor({ state: "detached" });
     await dialog.getByRole("button", { name: "Send test" }).click();
     await dialog.getByText("The test did not arrive.").waitFor();
-    // Also if the form is longer than the screen, with its buttons over its end.
+    // The same holds if the form is longer than the screen, with its buttons over its end.
     await page.setViewportSize({ width: 390, height: 700 });
     await dialog.getByRole("button", { name: "Close" }).last().click();
     await dialog.getByLabel("Name", { exact: true }).scrollIntoViewIfNeeded();

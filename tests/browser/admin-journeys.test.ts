@@ -242,7 +242,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     await findRow(page, "Blog").waitFor();
     await page.keyboard.press("n");
     await page.getByLabel("Address to monitor").waitFor();
-    // Also back into the open field.
+    // Tab also moves back into the open field.
     await page.getByRole("button", { name: "Create group" }).focus();
     await page.keyboard.press("n");
     await page.keyboard.type(world.site.at("/keyboard"));

@@ -70,7 +70,7 @@ describeInChromium("ten thousand monitors", (browser) => {
     expect(await findViolations(page)).toEqual([]);
     await storePicture(page, "admin-monitors-10000-light.png");
 
-    // The last row of all; the rows in between need not load.
+    // The last row; the rows before it need not load.
     await page.evaluate(() => scrollTo({ top: document.documentElement.scrollHeight }));
     await findRow(page, `Service ${count - 1}`).waitFor();
     await page.evaluate(() => scrollTo({ top: 0 }));

@@ -914,7 +914,7 @@ describeInChromium("the Monitors page", (browser) => {
     await page.keyboard.press("Escape");
     await type("prodction");
     await page.getByRole("option", { name: "Production Group", exact: true }).waitFor();
-    // Enter opens what is named, and acts only with the name of an action.
+    // Enter opens the named record, and runs an action only by its name.
     expect(await getOption(/./).first().textContent()).toBe("ProductionGroup");
     await page.keyboard.press("Escape");
     await type("/web-shop");
@@ -923,7 +923,7 @@ describeInChromium("the Monitors page", (browser) => {
     await type("pause produ");
     await getOption("Pause Production Group").waitFor();
     await page.keyboard.press("Escape");
-    // Every action with a button, and what it acts on.
+    // Every action with a button, and its target.
     for (const [text, name] of [
       ["pause shop", "Pause Web shop Monitor"],
       ["pause shop 8", "Pause Web shop for 8 hours Monitor"],
@@ -961,7 +961,7 @@ describeInChromium("the Monitors page", (browser) => {
     await page.locator(":focus", { hasText: "Web shop" }).waitFor();
     await page.keyboard.press("k");
     await page.locator(":focus", { hasText: "Checkout" }).waitFor();
-    // Returns from elsewhere to the same row at once, without waiting for a check.
+    // With the focus elsewhere, the key returns to the same row at once, without waiting for a check.
     await page.mouse.move(0, 0);
     await page.getByRole("button", { name: "Create group" }).focus();
     const focused = await page.evaluate(async () => {

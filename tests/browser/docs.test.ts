@@ -71,8 +71,8 @@ describeInChromium("the reference page", (browser) => {
       expect(faults).toEqual([]);
     });
 
-  // Last, because each operation that is shown makes the page longer. The document's own test holds
-  // that every operation has one of its tags and a summary; the page makes addresses of both.
+  // Last, because each shown operation makes the page longer. Another test checks that every operation has a
+  // tag of the document and a summary; the page derives addresses from both.
   test("has an address for each operation, also under a name of several words", async () => {
     const { page, faults } = open;
     await page.setViewportSize({ width: 1440, height: 900 });

@@ -455,7 +455,7 @@ describeInChromium("the status page", (browser) => {
       const loaded = requested.filter((path) => !/^\/(?:logo\/|favicon)/.test(path));
       return { hasRun, loaded };
     };
-    // Of its own, because the others must find nothing in a cache.
+    // A separate page, so that the others find nothing in a cache.
     const alone = await browser.newPage();
     const context = await browser.newContext();
     const pages = await Promise.all([1, 2, 3].map(() => context.newPage()));

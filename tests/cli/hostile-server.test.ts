@@ -132,7 +132,7 @@ const page = JSON.stringify({
   data: Array.from({ length: 100 }, () => ({ ...record, name: "n".repeat(mib / 20) })),
   meta: { total: Number.MAX_SAFE_INTEGER },
 });
-/** Endless responses, or ones that decompress to as much. */
+/** Endless responses, and responses that decompress endlessly. */
 const endless: Record<string, () => Response> = {
   "a body": () =>
     new Response(new ReadableStream({ pull: (to) => to.enqueue(new Uint8Array(mib).fill(32)) })),

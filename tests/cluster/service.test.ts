@@ -53,7 +53,7 @@ describe("nodes on one database", () => {
     expect(nodes[0]?.held().toSorted()).toEqual(leaseNames.toSorted());
     for (const id of ["b", "c"]) {
       nodes.push(newNode(id));
-      // Within a lease's time.
+      // Less than the lifetime of a lease.
       await beat(nodes, ttlMs / 2_000);
       expect(nodes.flatMap((node) => node.held()).toSorted()).toEqual(leaseNames.toSorted());
       const maxShards = Math.ceil(64 / nodes.length);

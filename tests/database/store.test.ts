@@ -18,7 +18,7 @@ async function createMemoryStore() {
   return addStockHelpers(await createStoreWithTables(stock));
 }
 
-/** The same in a file. */
+/** A store in a file. */
 function createFileStore(file: string) {
   const database = openDatabase(file);
   database.run("CREATE TABLE guards (holds INTEGER NOT NULL CHECK (holds = 1)) STRICT");

@@ -99,7 +99,7 @@ const bodies: Record<string, (world: World) => object> = {
   updateSettings: () => ({ keepDeletedDays: 20 }),
 };
 
-/** Creates what a route needs within the record `id`, and returns the ID of it. */
+/** Creates the child record that a route needs within the record `id`, and returns its ID. */
 async function createChild(api: Client, { path }: Route, id: string) {
   const at = `/api/v1/incidents/${id}`;
   if (path.includes("/postmortem")) {

@@ -125,7 +125,7 @@ const origins: [headers: Headers, origin: string][] = [
   [{ "X-Forwarded-Host": "1.2.3.4.5" }, direct],
   [{ "X-Forwarded-Host": "a.example:99999" }, direct],
   [{ "X-Forwarded-Host": "" }, direct],
-  // Of a list, the entry that the nearest proxy has added.
+  // From a list, only the entry of the nearest proxy counts.
   [
     { "X-Forwarded-Host": "evil.io, a.example", "X-Forwarded-Proto": "http,https" },
     "https://a.example",

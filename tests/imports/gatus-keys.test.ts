@@ -46,7 +46,7 @@ const report = ({ records, notTaken, hints }: Plan) =>
     ...hints,
   ].join("\n");
 
-/** Whether the key changes what is imported, or the report names it. */
+/** Asserts that the key changes the import, or that the report names it. */
 async function assertCounted(before: Map, after: Map, key: string) {
   const [one, other] = [await planOf(before), await planOf(after)];
   const name = key.split(".").at(-1) ?? key;

@@ -22,7 +22,7 @@ const directories = ["one", "two"].map((name) => join(folder, name));
 const running: Awaited<ReturnType<typeof serve>>[] = [];
 for (const directory of directories) {
   mkdirSync(directory, { mode: 0o700 });
-  // The same command on every machine.
+  // Every machine runs the same command.
   if (directory !== directories[0])
     copyFileSync(join(directories[0] ?? "", "secret.key"), join(directory, "secret.key"));
   console.log(`Starting Signalbox in ${directory} …`);

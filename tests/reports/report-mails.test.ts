@@ -33,7 +33,7 @@ async function createWorld() {
     server,
     group,
     update,
-    /** Sends what is due at a time, as a process does that was just started. */
+    /** Sends due mails at a time, like a process that was just started. */
     runAt: async (text: string) => {
       time.now = at(text);
       await new ReportMailer(appliance).runOnce();

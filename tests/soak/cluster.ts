@@ -33,7 +33,7 @@ const hopelessMs = 60_000;
 const stopMs = 10_000;
 /** All database nodes have applied the log within this time after the last write. */
 const settledMs = 15_000;
-/** Failed deliveries are retried by then. */
+/** Time after the last fault within which all failed deliveries are retried. */
 const arriveMs = 120_000;
 /** The shards of a lost server move to the others within this time. */
 const takeoverMs = 15_000;

@@ -41,7 +41,7 @@ async function createPast(settings: Parameters<typeof createVisitor>[0] = {}) {
 
 type Past = Awaited<ReturnType<typeof createPast>>;
 
-/** What a page says about the present: headline, states, open incidents and announced work. */
+/** Summarizes the present on a page: headline, states, open incidents and announced work. */
 function summarize(json: Json, html: string) {
   const { status, headline, sections, incidents, maintenance } = json;
   const open = incidents.filter((one: Json) => one.status !== "resolved");

@@ -25,7 +25,7 @@ async function visit(made: Visitor, slug: string, page: { page: Visitor["api"] }
   const url = new URL(approved.json.data.url);
   const [own = ""] = (started.headers.get("set-cookie") ?? "").split(";");
   const path = url.pathname + url.search;
-  // A code is worth nothing in another browser.
+  // A code is not accepted in another browser.
   expect((await made.get(path, { host })).status).toBe(403);
   const back = await made.get(path, { host, headers: { Cookie: own } });
   expect([back.status, back.headers.get("location")]).toEqual([303, `/status/${slug}/history`]);
@@ -178,7 +178,8 @@ test("no visitor without the right sees anything of a restricted page or part, a
     expect([403, 429]).toContain(found.get("/status/signed-in.json")?.status ?? 0);
   }
 
-  // The same crawl with each right finds everything. It also proves that cached entries are not shared.
+  // The same crawl with each credential finds the page's parts. It also proves that cached entries are not
+  // shared.
   const readers: Record<string, Credentials> = {
     "signed-in": passes.restricted,
     ours: passes.ours,
@@ -263,7 +264,7 @@ test("anonymous visitors get the same bytes as without the sections for signed-i
       return [path2, status, text];
     });
   expect(replaceIds(after)).toEqual(replaceIds(before));
-  // A pass of no one gets the same, from the same cache.
+  // A forged pass gets the same pages, from the same cache.
   const forged = { headers: { Cookie: "signalbox_pass_x=1" } };
   expect(replaceIds(await crawl(visitor, [...after.keys()], forged))).toEqual(replaceIds(before));
 });

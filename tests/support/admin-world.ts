@@ -70,8 +70,8 @@ async function createPersonClient(url: string, entrance: string, credentials: ob
     open: (browser: Browser, path: string, options: VisitOptions = {}) =>
       visitPage(browser, `${url}${path}`, { reducedMotion: "reduce", ...options, cookies }),
     /**
-     * The same in the page of an earlier test, if that left nothing open, without loading it again.
-     * The page knows already what earlier tests have read, so wait for what your test has changed.
+     * Opens a path in the page of an earlier test without loading it again, unless that test left a dialog open. The
+     * page has cached data of earlier tests, so wait for the changes of your test.
      */
     resume: (browser: Browser, path: string, options: VisitOptions = {}) =>
       visitPage(browser, `${url}${path}`, {
@@ -170,8 +170,8 @@ export async function pressButton(page: Page, name: string) {
 }
 
 /**
- * Shows another page as a link does: loading the admin page again costs more than most tests. The
- * page in between shows that nothing of the earlier one is left.
+ * Shows another page as a link does: loading the admin page again costs more than most tests. The intermediate page
+ * proves that nothing of the earlier one is left.
  */
 export async function moveTo(page: Page, path: string) {
   const between = page.getByRole("heading", { name: "Page not found" });

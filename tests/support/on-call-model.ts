@@ -410,7 +410,7 @@ export class OnCallModel {
     else this.#report(job, problem);
   }
 
-  /** Notifies of a problem that is not held, or no longer. After a snooze, it is sent again anyway. */
+  /** Notifies of a problem that is not held, or is no longer held. After a snooze, it is sent again in any case. */
   #report(job: Job, problem: Problem) {
     this.moments.add(this.now);
     problem.isHeld = false;

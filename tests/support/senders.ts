@@ -1,4 +1,4 @@
-/** What every kind of sender sends about a problem and its end, for tests and for load. */
+/** The requests of every kind of sender about a problem and its end, for tests and for load. */
 import { createSign, type KeyObject } from "node:crypto";
 import type { SourceType } from "../../src/alerting/sources/schema.ts";
 import { requestBounds, sourceBounds } from "../../src/core/limits.ts";

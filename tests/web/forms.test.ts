@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 const root = join(import.meta.dir, "..", "..");
 
-/** What a form without the common frame may contain: none of them has a list. */
+/** Exceptions: forms without the common frame. None of them has a list. */
 const plain = [
   "input",
   "TextInput",

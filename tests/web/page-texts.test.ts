@@ -1,4 +1,4 @@
-/** Holds the texts of the admin page complete in each language, and finds texts that no language can replace. */
+/** Tests that the texts of the admin page are complete in each language, and finds texts that are not translatable. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { Glob } from "bun";
 import { readdirSync, readFileSync } from "node:fs";

@@ -22,7 +22,7 @@ export function Confirm({
   /** Label of the button that confirms. */
   verb: string;
   cancel?: string;
-  /** Set if the action publishes something. Otherwise it removes something. */
+  /** Whether the action publishes a record. Otherwise it removes one. */
   publishes?: boolean;
   children: ReactNode;
   onConfirm: () => Promise<unknown>;

@@ -54,7 +54,7 @@ export async function hold(
 const undoneCounts = createStore<ReadonlyMap<string, number>>(new Map());
 export const useUndoneCount = (subjectId: string) => undoneCounts.use().get(subjectId) ?? 0;
 
-/** Undoes a change, and puts what the person wrote back into its form. */
+/** Undoes a change, and restores the entered values in its form. */
 async function takeBack(held: HeldChange) {
   await retryUntilConnected(() => undoHeld(held), notifyWaiting);
   const { operation, subjectId, change } = held;

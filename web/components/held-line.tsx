@@ -48,7 +48,7 @@ function describeHeld({ operation, title, change }: HeldChange, byMessage = fals
   return `${verb}: ${text.slice(0, shownCharacters)}${text.length > shownCharacters ? "…" : ""}`;
 }
 
-/** Texts of a held change, by what happens to it. */
+/** Texts of a held change, by its outcome. */
 const heldTexts = {
   delete: {
     now: t("Delete now"),

@@ -88,7 +88,7 @@ class LiveStream {
     });
   }
 
-  /** Starts at the overview's position in the event log, so that no event is lost in between. */
+  /** Starts at the overview's position in the event log, so that no event is lost. */
   async start() {
     try {
       this.#after = (await queryClient.ensureQueryData(overviewQuery)).position;
@@ -264,8 +264,8 @@ export function onChecks(listener: (monitorIds: ReadonlySet<string>) => void) {
 }
 
 /**
- * Only changed rows get a new identity, so only they render again. A row keeps its group: a move is read with the
- * order of the group, and a message from before it would take a row back that the person has just moved.
+ * Only changed rows get a new identity, so only they render again. A row keeps its group: moves are read with the order
+ * of the group. An older message would undo a move that the person just made.
  */
 function applyRows({ monitors, checked }: Rows) {
   const changed = new Map(monitors.map((row) => [row.id, expandMonitor(row)]));

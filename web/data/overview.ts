@@ -21,8 +21,8 @@ export const overviewKey = ["overview"] as const;
 const unconfirmed = new Set<Promise<void>>();
 
 /**
- * Makes reads of the overview wait until the returned function is called. A read in between would show the state before
- * the change, and the next change, such as a repeated key, would start from it.
+ * Makes reads of the overview wait until the returned function is called. Such a read would show the state before the
+ * change, and the next change, such as a repeated key, would start from it.
  */
 export function beginChange(): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();

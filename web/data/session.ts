@@ -36,8 +36,8 @@ export async function loadSession(): Promise<Session> {
   const id = findChosenOrganization(data)?.id ?? null;
   // Without an organization ID, the server used the person's first one.
   const answered = chosenId ?? data.organizations[0]?.id ?? null;
-  // Cached data is of another organization: from early requests, or from one that the person has
-  // left.
+  // Cached data belongs to another organization: from early requests, or after the person left an
+  // organization.
   if (id !== answered) queryClient.removeQueries(organizationQueries);
   if (id !== null) chooseOrganization(id);
   setDraftOwner(data.person?.id ?? "", id ?? "");

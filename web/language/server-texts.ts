@@ -13,7 +13,7 @@ const dictionaries: Readonly<Record<string, Dictionary>> = { de: german };
 /** A text with placeholders, as a pattern of the server's texts. */
 type Pattern = { matches: RegExp; names: string[]; translation: string };
 
-/** Returns a function that translates a text. Of several matching patterns, the one with the longest text decides. */
+/** Returns a function that translates a text. If several patterns match, the one with the longest text is used. */
 export function createTranslator(dictionary: Dictionary): (text: string) => string {
   let patterns: Pattern[] | undefined;
   return (text) => {

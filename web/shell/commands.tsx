@@ -83,7 +83,7 @@ export default function CommandFinder({
   const recent = recentRecords.use();
   const { id: openId } = useParams({ strict: false });
   const recentIds = useMemo(() => [...recent].filter((one) => one !== openId), [recent, openId]);
-  // Also loads the recent records.
+  // Also true without a text, if the recent records must be loaded.
   const isSearching = text.trim().length > 1 || recentIds.length > 0;
   const goTo = (href: string) => void navigate({ href });
   const commands = useCommands({ text, isSearching, onHelp, goTo });
@@ -151,7 +151,7 @@ function useNewMonitorCommand(text: string): Command[] {
   ];
 }
 
-/** Commands to create records, as far as the person may. */
+/** Commands to create the records that the person may create. */
 const listCreatingCommands = (
   { mayWrite, mayWriteAll }: { mayWrite: boolean; mayWriteAll: boolean },
   goTo: (href: string) => void,

@@ -215,7 +215,7 @@ export async function verifyPasskey(context: VisitorContext, proof: PasskeyProof
       },
       expectedOrigin: listBrowserOrigins(origin),
       expectedRPID: passkey.rpId,
-      // The stored counter is compared afterwards, because a lower one has consequences of its own.
+      // The stored counter is compared later, because a lower one has other consequences.
       credential: {
         id: passkey.credentialId,
         publicKey: new Uint8Array(Buffer.from(passkey.publicKey, "base64url")),

@@ -288,7 +288,7 @@ export async function findMemberNames({ store, organizationId }: Tenant, ids: re
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-/** Finds the addresses of these people, as far as they are members of the organization. */
+/** Finds the addresses of these people. Omits people who are not members of the organization. */
 export async function findMemberAddresses(
   { store, organizationId }: Tenant,
   ids: readonly string[],

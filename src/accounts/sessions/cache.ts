@@ -72,7 +72,7 @@ type StoredMembership = Omit<Membership, "groupIds"> & { groupIds: string | null
 
 type TrustedSession = { session: Session; revision: string | null; until: number };
 
-/** Creates queries of what a session of a way opens, and of whom a trusted header names. */
+/** Creates queries for the memberships that a session gives access to, and for the person of a trusted header. */
 function createMembershipReader(store: Store, passwordsEverywhere: boolean) {
   async function listMemberships(personId: string, way: SignInWay = directWay) {
     const isFiltered = way.byPassword && !passwordsEverywhere;
@@ -158,7 +158,7 @@ export function createSessionCache(
   };
 }
 
-/** Owners and admins are never limited, also if their role was changed elsewhere. */
+/** Owners and admins are never limited, even if another process changed the role. */
 const toMembership = ({ groupIds, ...row }: StoredMembership): Membership => ({
   ...row,
   groupIds:

@@ -242,7 +242,7 @@ async function codeLimitKeyOf(
   return isKnown ? `codes ${personId} ${network}` : `codes ${personId}`;
 }
 
-/** Ends the current session, if any. */
+/** Ends the current session, if there is one. */
 export async function signOut(context: VisitorContext): Promise<Stage> {
   const { store, session } = context;
   if (session !== null) {

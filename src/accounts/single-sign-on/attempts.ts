@@ -5,7 +5,7 @@ import { singleSignOnBounds } from "../../core/limits.ts";
 import type { VisitorContext } from "../../http/visitor-context.ts";
 import { callbackPath } from "../identity-providers/preset-rules.ts";
 
-/** What a sign-in at a provider is for. */
+/** Purpose of a sign-in at a provider. */
 export type Purpose =
   | { type: "sign-in" }
   /** Accepts the invitation of this link. */

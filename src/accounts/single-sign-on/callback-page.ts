@@ -12,9 +12,9 @@ export const callbackSeconds = 60;
 export const callbackRoute = callbackPath;
 
 /**
- * Ends a sign-in at a provider. The response is a page instead of a redirect: the session cookie is
- * `SameSite=Strict`, and browsers don't send it after a redirect from another site. After signing
- * out at a provider, people come here without a response.
+ * Ends a sign-in at a provider. The response is a page instead of a redirect: the session cookie is `SameSite=Strict`,
+ * and browsers don't send it after a redirect from another site. After signing out at a provider, people return here
+ * without a response.
  */
 export async function serveCallback(
   request: Request,

@@ -42,7 +42,7 @@ export type IdentifiedVisitor = {
 export type SingleSignOnDependencies = {
   providerDocuments: ProviderDocuments;
   /**
-   * Lets an identified visitor into a restricted page, such as by a cookie of the context. Throws
+   * Admits an identified visitor to a restricted page, for example by setting a cookie in the context. Throws
    * ProviderFailure if they may not see it.
    */
   admitVisitor?: (context: VisitorContext, visitor: IdentifiedVisitor) => Promise<void>;

@@ -293,7 +293,7 @@ export const gatewayLabels = {
   },
 } satisfies Record<GatewayType, Readonly<Record<string, FieldLabels>>>;
 
-/** Lists the fields that have no effect. Before the gateway is chosen, it is unknown what it needs. */
+/** Lists the fields that have no effect. Before a gateway is chosen, its required fields are unknown. */
 export function listUnusedGatewayFields(type: GatewayType, settings: Fields): readonly string[] {
   const names = Object.keys(gatewayFields[type]);
   return settings["preset"] == null && settings["gatewayId"] == null

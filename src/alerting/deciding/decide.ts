@@ -201,7 +201,7 @@ export function applyEvent(decision: Decision, event: AlertingEvent) {
   }
 }
 
-/** Keeps the cases of an alert in step with its acknowledgments and its snooze. */
+/** Synchronizes the cases of an alert with its acknowledgments and its snooze. */
 function applyOwnership({ snapshot, out }: Decision, recordId: string) {
   const record = findById(snapshot, recordId);
   if (record !== undefined) out.syncCases(record);

@@ -17,7 +17,7 @@ export type Plan = {
 /** A step, and the number of finished repetitions of all steps. */
 export type Position = { step: number; round: number };
 
-/** What runs at a position: a step, or the end, at which the default channels are notified. */
+/** A stage of an escalation: a step, or the end, at which the default channels are notified. */
 export type Stage = Position | "end";
 
 const minuteMs = 60_000;
@@ -33,7 +33,7 @@ function computeRoundMinutes({ steps, pauseMinutes = minPause }: Plan): number {
   return last + Math.max(last - (steps.at(-2)?.afterMinutes ?? 0), pauseMinutes);
 }
 
-/** Returns what runs at a position. After steps were removed from the policy, that is the next round. */
+/** Returns the stage at a position. If its step was removed from the policy, the next round starts. */
 export function findStage({ steps, repeat }: Plan, { step, round }: Position): Stage {
   if (step < steps.length && round <= repeat) return { step, round };
   return round < repeat && steps.length > 0 ? { step: 0, round: round + 1 } : "end";
@@ -254,6 +254,6 @@ function planPerson(
   return { planned, text: reachesNobody(planned) ? `${name} has quiet hours` : name };
 }
 
-/** Returns until when quiet hours hold a message at `at`; null if it is sent at once. */
+/** Returns the end of the quiet hours that hold a message at `at`; null if it is sent at once. */
 const findHoldEnd = ({ quietHours }: Contact, priority: Priority, at: number) =>
   priority === "critical" ? null : findQuietEnd(quietHours, at);

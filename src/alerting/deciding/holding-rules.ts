@@ -37,7 +37,7 @@ export type Hold = {
 const maxWaitMs = 300_000;
 /** Time between two decisions while checks are awaited. */
 const lookMs = 2_000;
-/** Time between two decisions while another monitor is down. Its recovery leads to one at once. */
+/** Time between two decisions while another monitor is down. Its recovery triggers one at once. */
 export const idleLookMs = 300_000;
 
 /**
@@ -64,7 +64,7 @@ export function decideHold(
   return null;
 }
 
-/** Returns until when checks are awaited; null if they show that the other monitor is not the cause. */
+/** Returns the end of the wait for checks; null if checks show that the other monitor is not the cause. */
 function findWaitEnd(outage: Outage, ancestor: Ancestor): number | null {
   const { status, since, lastCheckedAt, failures, patienceMs } = ancestor;
   if (status !== "up" && status !== "degraded") return null;

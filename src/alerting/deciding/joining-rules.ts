@@ -7,7 +7,7 @@ const joinMs = 60_000;
 /** Time after the start of an outage at which its channels are notified of those that belong to it. */
 export const joinedNoticeMs = joinMs + 5_000;
 
-/** Whether that time has come. One farther ahead was set before the clock went back. */
+/** Whether the time of the joined notice is reached. A time further ahead was set before the clock was set back. */
 export const isJoinedDue = (dueAt: number, now: number): boolean =>
   dueAt <= now || dueAt > now + joinedNoticeMs;
 

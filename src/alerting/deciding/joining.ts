@@ -34,7 +34,7 @@ type Deciding = { snapshot: Snapshot; out: Outbox; now: number; causes: CauseMem
 /** An outage of a monitor that is being decided. `isReported`: someone was notified of it before. */
 type NewOutage = { at: string; causes: readonly Cause[]; isFlapping: boolean };
 
-/** Returns to which outage this one belongs; null if it is reported itself, and can have others that belong to it. */
+/** Returns the outage that this one joins; null if it gets its own alert, which other outages can join. */
 export function joinOutage(
   decision: Deciding,
   monitor: WatchedMonitor,
@@ -174,7 +174,7 @@ export function notifyOfJoined(decision: Deciding, monitor: WatchedMonitor) {
   recordJoined(decision, id, formatTimestamp(now));
 }
 
-/** Lists the outages that belong to an alert in its timeline, at the latest when it ends. */
+/** Lists the joined outages of an alert in its timeline, no later than its end. */
 export function recordJoined({ snapshot, out }: Deciding, leaderId: string, at: string) {
   const memory = memoryOf(snapshot, leaderId);
   if (memory.joinedDueAt === null || out.rest() !== null) return;

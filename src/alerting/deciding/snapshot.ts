@@ -37,7 +37,7 @@ export type Snapshot = {
   memories: Map<string, StoredMemory>;
   /** Digests that accept further alerts, by channel. */
   gathering: Map<string, PendingDigest>;
-  /** The same, held by quiet hours. */
+  /** Waiting digests that quiet hours hold. */
   quiet: Map<string, PendingDigest>;
   /** Deliveries that quiet hours hold. */
   quietIds: Set<string>;
@@ -111,7 +111,7 @@ type IncidentView = {
 /** A problem that a source reported, with the settings of the source. */
 export type SourceAlertView = {
   id: string;
-  /** Of the last report, or of the source. */
+  /** Priority of the last report, or of the source. */
   priority: Priority;
   sourceId: string;
   sourceName: string;
@@ -155,7 +155,7 @@ export type NotifiedAlert = {
 type Notification = readonly [deliveryId: string, state: NotifiedState];
 export type StoredMemory = Memory & {
   certificate: CertificateMemory;
-  /** The start of an outage whose alert is held, in Unix milliseconds, and behind what. */
+  /** A held outage: its start in Unix milliseconds, and the monitor that it waits for. */
   held: HeldOutage | null;
   /** When the channels are notified of the alerts that belong to this one, in Unix milliseconds. */
   joinedDueAt: number | null;

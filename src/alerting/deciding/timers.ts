@@ -73,7 +73,7 @@ export class AlertTimers {
 
   async tick() {
     const { clock, room, follower, onWrite } = this.#dependencies;
-    // First, so that what is due now joins the digests.
+    // First, so that due messages join the digests.
     const ended = await follower.write("ending quiet hours", await this.#quietRound(clock()));
     const all = await this.#findDueTimers(clock());
     const isSuspect = (timer: Timer) => follower.setbacks.has(keyOf(timer));

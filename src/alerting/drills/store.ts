@@ -21,7 +21,7 @@ export const guardNoDrill = (
 /** Longest time from one monthly drill to the next. A drill farther ahead was planned while the clock was ahead. */
 const longestMonthMs = 37 * dayMs;
 
-/** A monthly drill to start, or to plan anew. */
+/** A monthly drill to start or to reschedule. */
 export type DueDrill = {
   organizationId: string;
   type: "policy" | "person";

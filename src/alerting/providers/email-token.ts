@@ -87,7 +87,7 @@ function judgeTokenResponse({ status }: ShortResponse, reason: string): Verdict 
 }
 
 /**
- * The app signs in as itself. Exchange lets it send from the user's mailbox.
+ * Requests a token for the app itself, which Exchange permits to send from the user's mailbox.
  * https://learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow
  * https://learn.microsoft.com/exchange/client-developer/legacy-protocols/how-to-authenticate-an-imap-pop-smtp-application-by-using
  */

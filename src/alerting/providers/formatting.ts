@@ -24,7 +24,7 @@ export function splitMessage({ title, lines, facts }: Message): { text: string[]
   };
 }
 
-/** Returns the last lines of a text message: the link to acknowledge the alert, if any, and the page. */
+/** Returns the last lines of a text message: the link that acknowledges the alert, if there is one, and the page. */
 export const listLinks = ({ acknowledgeUrl, url }: Message): string[] => [
   ...(acknowledgeUrl === null ? [] : [`Acknowledge: ${acknowledgeUrl}`]),
   url,
@@ -159,7 +159,7 @@ export function hasDottedHost(url: string): boolean {
   return new URL(url).hostname.replace(/\.$/, "").includes(".");
 }
 
-/** Returns what a message reports about its case. */
+/** Returns the state of its case that a message reports. */
 export function findCaseState({ problem }: Message): "open" | "acknowledged" | "over" {
   if (problem?.isOver === true) return "over";
   return problem?.change?.type === "acknowledge" ? "acknowledged" : "open";

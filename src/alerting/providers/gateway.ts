@@ -29,7 +29,7 @@ import {
 import { boundMessageValues, joinUrl } from "./formatting.ts";
 import { signToken } from "./voice-token.ts";
 
-/** What a rejection means. All but `busy` need a person: the message is not, or not for long, sent again. */
+/** Meaning of a rejection. All except `busy` need a person: the message is not sent again, or only for a short time. */
 type Rejection = "number" | "sender" | "credentials" | "credit" | "barred" | "busy";
 
 /** How a message or a call ended, by the words of a gateway. `unreported`: it never reports more than that it was sent. */

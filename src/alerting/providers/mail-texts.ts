@@ -39,7 +39,7 @@ export function renderMail(message: Message, mailStyle: MailStyle = colleagueSty
   };
 }
 
-// As long as other digests.
+// Maximum length, the same as for other digests.
 const maxBytes = 18_000;
 
 /** Renders a mail of a limited size: shortens the lines of a digest, and the facts of other messages. */

@@ -46,7 +46,7 @@ async function sendDatagram(
   return { outcome: "delivered", detail: "Sent over UDP, which confirms nothing." };
 }
 
-/** Octet counting: https://www.rfc-editor.org/rfc/rfc6587#section-3.4.1 and rfc5425#section-4.3 */
+/** Framing by octet counting: https://www.rfc-editor.org/rfc/rfc6587#section-3.4.1 and rfc5425#section-4.3 */
 async function sendOverConnection(
   { host, port, transport }: Settings,
   line: Uint8Array,

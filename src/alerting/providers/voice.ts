@@ -71,7 +71,7 @@ export const voice: Provider<"voice"> = {
   },
 };
 
-/** Renders a message as it is read: what happened, since when, and the key. */
+/** Renders a message as spoken text: the event, its start, and the key. */
 export function renderSpeech(message: Message, hasKey: boolean, maxCharacters = maxLength): string {
   const start = "Signalbox. ";
   const end = hasKey ? ` Press ${acknowledgeKey} to acknowledge.` : "";

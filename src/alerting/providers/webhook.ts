@@ -1,4 +1,4 @@
-/** Sends signed JSON, or a text of its own, to webhooks. */
+/** Sends signed JSON, or the channel's custom body, to webhooks. */
 import { createHmac } from "node:crypto";
 import type { Alert } from "../alert.ts";
 import { buildSampleUrl } from "../records/links.ts";

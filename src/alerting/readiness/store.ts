@@ -1,4 +1,4 @@
-/** Reads what decides whether alerts reach people. */
+/** Reads the records that determine whether alerts reach people. */
 import type { Tenant } from "../../database/rows.ts";
 import type { Store } from "../../database/store.ts";
 import { parseDrill } from "../drills/store.ts";

@@ -1,6 +1,6 @@
 /**
  * Receives the key that someone pressed during a call. The gateway sends it to the link of the alert, below `/call`.
- * Some gateways also fetch what a call says.
+ * Some gateways also fetch the script of a call.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { sha256 } from "../../core/ids.ts";
@@ -25,7 +25,7 @@ export const scriptRoute = `${acknowledgePath}:token${scriptPath}` as const;
 const maxBytes = 16 * 1024;
 
 /**
- * Acknowledges an alert if the right key was pressed, and returns what the call says next. Twilio signs its requests.
+ * Acknowledges an alert if the right key was pressed, and returns the next text of the call. Twilio signs its requests.
  * For other gateways, the unguessable link is the credential. All invalid requests get the same page.
  */
 export async function serveKeyPress(
@@ -54,7 +54,7 @@ export async function serveKeyPress(
   return respond(settings, `Press ${acknowledgeKey} to acknowledge.`, keyUrl);
 }
 
-/** Returns what a call says. The URL contains it, sealed, and has no other power. */
+/** Returns the script of a call. It is sealed in the URL, which permits nothing else. */
 export async function serveScript(
   _request: Request,
   token: string,
@@ -116,7 +116,7 @@ function isSignedByTwilio(
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-/** Returns what the call says next, in the format of its gateway. */
+/** Returns the next text of the call, in the format of its gateway. */
 function respond(
   settings: ChannelSettings<"voice">,
   text: string,

@@ -20,14 +20,14 @@ const tokenPattern = new RegExp(`^[\\w-]{${tokenLength}}$`);
 export const acknowledgePath = "/a/";
 /** Path below a link to which a gateway sends the key that was pressed in a call. */
 export const callPath = "/call";
-/** Path below `acknowledgePath` and a sealed script from which a gateway fetches what a call says. */
+/** Path, after `acknowledgePath` and a sealed script, at which a gateway fetches the script of a call. */
 export const scriptPath = "/script";
 
 /** Time in milliseconds within which a gateway fetches a script. It does when someone answers. */
 const scriptMs = 3_600_000;
 const scriptLocation = "script of a call";
 
-/** What a call says, with its content type. */
+/** The script of a call, with its content type. */
 type CallScript = { type: string; script: string };
 
 /** Returns the URL with a sealed script: only this appliance can write and read it, and it stores nothing. */

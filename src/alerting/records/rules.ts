@@ -14,7 +14,7 @@ export const families = [
 ] as const;
 export type Family = (typeof families)[number];
 
-/** Why an alert ended. Only `recovered` means that the problem is over. The last three are of drills. */
+/** Why an alert ended. Only `recovered` means that the problem is over. The last three apply to drills. */
 export const endings = [
   "recovered",
   "muted",

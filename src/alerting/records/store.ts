@@ -26,7 +26,7 @@ export const insertRecord = createInsert(alertRecords);
 /** A person, key or link, as in the audit log. */
 type EntryActor = { type: string; id: string | null; name: string };
 
-/** An entry about something that no message and no delivery shows. */
+/** An entry about a change that is not visible in messages or deliveries. */
 export type NewEntry = {
   at: string;
   type: Exclude<
@@ -140,7 +140,7 @@ export const changeOwnership = (
   cancelNotifications(organizationId, [id]),
 ];
 
-/** Opens an alert again after a snooze. Its policy, if any, runs from its start. */
+/** Opens an alert again after a snooze. Its escalation starts from the beginning. */
 export const returnRecord = (organizationId: string, id: string): Prepared[] => [
   updateRecord(
     organizationId,

@@ -150,7 +150,7 @@ class AlertReplay {
     );
   }
 
-  /** A change of another monitor leads to a decision at once. */
+  /** A change of another monitor triggers a decision at once. */
   #findNextLook({ until }: Hold): number {
     const now = this.#lookedAt;
     const changes = this.#ancestors.flatMap(({ timeline }) => {

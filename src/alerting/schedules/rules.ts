@@ -188,7 +188,7 @@ function findTurn({ personIds, every, unit, start, end }: ScheduleLayer, zone: s
   const first = parseLocal(start);
   const getHandOver = (index: number) => toInstant(first + index * lengthMs, zone);
   const lastEnd = end === null ? Infinity : toInstant(parseLocal(end), zone);
-  // One later, because a hand-over in a repeated hour is before the clock shows it again.
+  // Starts one hand-over later, because in a repeated hour it occurs when the clock shows its time first.
   let index = Math.floor((toLocal(at, zone) - first) / lengthMs) + 1;
   let next = getHandOver(index + 1);
   for (let handOver = getHandOver(index); handOver > at; handOver = getHandOver(index))

@@ -17,7 +17,7 @@ export function recordFailure(
   return [appendEvent({ organizationId, at, type: "channel.failed", subjectId: id, data })];
 }
 
-/** Reports a channel that sends nothing more today, as if its last attempt had failed. */
+/** Reports a channel that reached its daily limit, like a channel whose last attempt failed. */
 export function recordSkip(channel: ChannelRow, message: string, now: number): Statement[] {
   const attempt = { at: formatTimestamp(now), durationMs: 0, delivered: false, message };
   return [

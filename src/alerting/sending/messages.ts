@@ -38,7 +38,7 @@ export type Message = {
   url: string;
   /** Label of that link, if it does not lead to the admin page. */
   linkLabel?: string;
-  /** Another link, with which subscribers of a status page change what they get. */
+  /** Another link, at which subscribers of a status page change their choice. */
   further?: { label: string; url: string };
   /** Link with which the recipients acknowledge the alert without signing in; null for none, and for a digest. */
   acknowledgeUrl: string | null;

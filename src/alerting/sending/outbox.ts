@@ -201,7 +201,10 @@ export class Outbox {
     notified.set(subjectId, known.set(channelId, open));
   }
 
-  /** Sends a message now that quiet hours hold, because its alert has become critical. Its digest loses it. */
+  /**
+   * Immediately sends a message that quiet hours hold, because its alert has become critical. Removes it from its
+   * digest.
+   */
   release({ channelId, deliveryId, position, alert }: HeldMessage) {
     const { organizationId } = this.#snapshot;
     this.#usedChannels.add(channelId);

@@ -181,7 +181,7 @@ class ReceiptPolling {
   }
 }
 
-/** Returns statements that record what became of a message. One that did not arrive counts as a failed delivery. */
+/** Returns statements that record whether a message arrived. If it did not, its delivery failed. */
 function recordEnd(
   { organizationId, deliveryId }: Receipt,
   channel: ChannelRow,

@@ -16,7 +16,7 @@ import {
 } from "../deciding/rules.ts";
 
 const tickMs = 1_000;
-/** Writes must succeed for this long before the end is reported. A full disk accepts a few writes in between. */
+/** Writes must succeed for this long before the end is reported. Even a full disk accepts a write now and then. */
 const calmMs = 10_000;
 /** Maximum number of alerts in flight. */
 const maxSending = 20;

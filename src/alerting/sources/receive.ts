@@ -166,7 +166,7 @@ async function receive(
   return store(source, { ...size, text }, context);
 }
 
-/** What came of a request, and the key of its first report as the sender knows it. */
+/** The outcome of a request, and the sender's key of its first report. */
 type Stored = SourceOutcome & { key: string | null };
 
 type Sent = {
@@ -186,7 +186,7 @@ const toLogged = ({ text, bytes, path, token, headers }: Sent): ReceivedRequest 
   bytes,
 });
 
-/** Stores a request with what it reports. A request that can't be read is logged, too. */
+/** Stores a request with its reports. A request that can't be read is logged, too. */
 async function store(source: SourceRow, sent: Sent, context: SourceContext): Promise<Stored> {
   const request = toLogged(sent);
   let read: { reports: Report[]; message?: string };

@@ -1,4 +1,4 @@
-/** Defines what a request to an alert source reports, and reads values of untyped JSON. */
+/** Defines the reports of a request to an alert source, and reads values of untyped JSON. */
 import { createLookup } from "../../core/collections/objects.ts";
 import type { Priority } from "../../core/statuses.ts";
 import { invalidFieldError } from "../../core/validation.ts";

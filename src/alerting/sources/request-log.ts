@@ -63,7 +63,7 @@ export function planRequestLog(
     const entry = rows.at(-1);
     if (!isEqual || row.replayOf !== null) {
       rows.push(row);
-      // A replay stays an entry of its own.
+      // A replay remains a separate entry.
       last = row.replayOf === null ? { id: row.id, startedAt: now, digest } : undefined;
     } else if (entry !== undefined) {
       entry.count += 1;

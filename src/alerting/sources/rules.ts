@@ -5,7 +5,7 @@ import { sha256 } from "../../core/ids.ts";
 import { pluralize, toLine, toRemoteLine, toRemoteText } from "../../core/text/formatting.ts";
 import type { Report, ReportStatus } from "./report-rules.ts";
 
-/** What a message about the alert shows. */
+/** Content of a message about the alert. */
 export type SourceContent = {
   title: string;
   text: string;
@@ -40,7 +40,10 @@ type SourceSettings = {
 const maxTitle = 300;
 const maxKey = 500;
 
-/** Shortens what the sender wrote, without control and invisible characters. A long key is replaced by its hash, so that two keys with the same start differ. */
+/**
+ * Shortens the sender's texts, and removes control and invisible characters. Replaces a long key by its hash, so that
+ * keys with the same start remain different.
+ */
 export function boundReport(report: Report): Report {
   const { key, title, text, link } = report;
   return {
@@ -56,7 +59,7 @@ export function boundReport(report: Report): Report {
 const cut = (text: string, max: number) =>
   text.length <= max ? text : `${text.slice(0, max - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 
-/** Returns the state after a report, and what changed for people; `change` is null if nothing did. */
+/** Returns the state after a report, and the change that people see; `change` is null without one. */
 export function applyReport(
   before: SourceAlert | null,
   report: Report,
@@ -176,7 +179,7 @@ const settlingMs = 60_000;
 
 /**
  * Returns the state of a problem whose change exceeds its limit. It stays open, and ends when nothing opened it again
- * for a minute. Only a more urgent report still changes what it shows.
+ * for a minute. Only a more urgent report still changes its content.
  */
 export function postponeChange(before: SourceAlert | null, applied: Applied, now: number): Applied {
   const { after, change } = applied;
@@ -214,7 +217,7 @@ const verbs: Record<SourceChange, string> = {
   resolved: "Resolved",
 };
 
-/** Describes what came of a request, such as `Opened 2 alerts. Resolved 1 alert.` */
+/** Describes the outcome of a request, such as `Opened 2 alerts. Resolved 1 alert.` */
 export function describeOutcome(reports: number, changes: readonly SourceChange[]): string {
   if (reports === 0) return "It reports no alert.";
   const parts = Object.entries(verbs).flatMap(([change, verb]) => {

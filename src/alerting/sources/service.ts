@@ -320,7 +320,7 @@ export async function replayRequest(
     body: row.body,
     bytes: row.bytes,
   };
-  // Of a request that was accepted, the signature was verified when it arrived.
+  // The signature of an accepted request was verified when it arrived.
   const verify = row.status === 200 ? null : verifySns;
   const outcome = await sourceWriter.add({
     source,

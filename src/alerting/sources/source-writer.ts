@@ -50,7 +50,7 @@ type Waiting = Incoming & Entry & { resolve: (outcome: SourceOutcome | AppError)
 const maxRequests = { all: 1_000, ofSource: 200, reports: 200 };
 /** Problems that are ended at once because they are no longer reported. */
 const silentAtOnce = 500;
-/** It forgets the episode: the sender did not report an end, so it can report the same start again. */
+/** Clears the episode: the sender did not report an end, so it can report the same start again. */
 const silence = {
   status: "resolved",
   title: "",
@@ -63,7 +63,7 @@ const silence = {
 /** Requests and bytes after which the bounds of a source are applied again. */
 const pruneAfter = { requests: 100, bytes: sourceBounds.loggedBytes.value / 8 };
 
-/** The open problems of a source while requests are applied, and what they change. */
+/** The open problems of a source while requests are applied, and the resulting changes. */
 type Applying = {
   alerts: Map<string, SourceAlert>;
   open: number;
@@ -223,7 +223,7 @@ export class SourceWriter {
     const [{ source: wanted }] = portion as [Incoming];
     const tenant = { store: this.#store, organizationId: wanted.organizationId };
     const source = await findSourceById(tenant, wanted.id);
-    // It was deleted in the meantime.
+    // The source was deleted in the meantime.
     if (source === null)
       return { sourceId: wanted.id, statements: [], outcomes: portion.map(unknownPathError) };
     const { known, open, openIncidents } = await this.#readAlerts(source, portion);

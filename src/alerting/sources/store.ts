@@ -168,7 +168,7 @@ const parseAlert = (row: AlertRow): SourceAlert => ({
   content: JSON.parse(row.content) as SourceContent,
 });
 
-/** Returns what is known of these problems of a source, by key. */
+/** Returns the stored problems of a source, by key. */
 export async function findSourceAlerts(
   store: Store,
   { organizationId, id }: Pick<SourceRow, "organizationId" | "id">,
@@ -240,7 +240,7 @@ export const putSourceAlerts = (
   ],
 });
 
-/** What followers of the event log learn of a changed problem. */
+/** A changed problem, in the event log. */
 export type SourceEvent = { type: `source-alert.${SourceChange}`; alert: SourceAlert };
 
 /** Appends the events of changed problems, in their order. */
@@ -304,7 +304,7 @@ export function countEqualRequests(row: typeof alertSourceRequests.$inferInsert)
   };
 }
 
-/** Removes what exceeds the bounds of a source: old requests in its log, and problems that ended long ago. */
+/** Removes rows beyond the bounds of a source: old requests in its log, and problems that ended long ago. */
 export const pruneSource = ({
   organizationId,
   id,

@@ -11,8 +11,8 @@ type ServiceManager = {
 type ServiceEnvironment = { notifySocket: string | undefined; watchdogMs: number | null };
 
 /**
- * Implements sd_notify(3), with one datagram per state. Throws if the socket can't be reached,
- * because systemd would wait in vain.
+ * Implements sd_notify(3), with one datagram per state. Throws if the socket can't be reached, because systemd would
+ * wait for it until its timeout.
  */
 export function createServiceManager({
   notifySocket,

@@ -3,7 +3,7 @@ import type { Memory } from "./memory.ts";
 export type Address = {
   address: string;
   family: 4 | 6;
-  /** Whether the address is of this machine or in a private network. */
+  /** Whether the address belongs to this machine or to a private network. */
   isPrivate: boolean;
 };
 

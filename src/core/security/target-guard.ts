@@ -173,7 +173,7 @@ function classifyAddress(address: string) {
 }
 const internClassification = createInterner(4_096);
 
-/** Whether an address is of this machine or in a range without a public route. */
+/** Whether an address belongs to this machine or to a range without a public route. */
 export const isPrivate = (address: string): boolean => classifyAddress(address).isPrivate;
 
 /** Parses a CIDR range into network and prefix length; null if it is invalid. */

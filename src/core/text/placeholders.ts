@@ -71,7 +71,7 @@ export const hasHostPlaceholder = (url: string): boolean =>
 
 /**
  * Replaces placeholders in a URL, or in a path of `origin`, with encoded values. A value can't extend beyond its
- * segment or query value. Null if a value would become `.` or `..`, which leads to another folder.
+ * segment or query value. Null if a value would become `.` or `..`, which would change the folder.
  */
 export function fillUrl(text: string, origin: string, valueOf: BoundedValues): URL | null {
   const [, start = origin, path = "", rest = ""] = urlPattern.exec(text) ?? [];

@@ -69,13 +69,13 @@ export const people = sqliteTable(
      * other's accounts.
      */
     emailKey: text("email_key").notNull(),
-    /** Hash with argon2id, in PHC format. Of a random text if the person has no password. */
+    /** Argon2id hash in PHC format. The hash of a random text if the person has no password. */
     passwordHash: text("password_hash").notNull(),
     /** Whether the person knows a password. Someone whom a sign-in provider added does not. */
     hasPassword: flag("has_password").notNull().default(true),
     /** Encrypted secret of two-factor authentication; null if it is disabled. */
     totpSecret: text("totp_secret"),
-    /** Encrypted secret that is not confirmed by a first code yet. */
+    /** Encrypted secret that no code has confirmed yet. */
     totpPending: text("totp_pending"),
     /** Time step of the last accepted code, which prevents reuse of codes. */
     totpStep: integer("totp_step").notNull(),

@@ -29,7 +29,7 @@ export const alertSources = sqliteTable(
     resolveAfterMinutes: integer("resolve_after_minutes"),
     /** JSON of the paths that find an alert in a request; null for a format that needs none. */
     mapping: text("mapping"),
-    /** JSON of what mails report; null for the usual words, and for all other formats. */
+    /** JSON of the rules by which mails are read; null for the default words, and for all other formats. */
     mailRules: text("mail_rules"),
     /** JSON of the sealed token of its address, as in the secrets of other records. */
     secrets: text("secrets").notNull(),
@@ -123,7 +123,7 @@ export const alertSourceRequests = sqliteTable(
     bytes: integer("bytes").notNull(),
     /** HTTP status of the response. */
     status: integer("status").notNull(),
-    /** What came of the request, as one sentence. */
+    /** Outcome of the request, as one sentence. */
     outcome: text("outcome").notNull(),
     /** The request of which it is a replay; null for none. */
     replayOf: text("replay_of"),

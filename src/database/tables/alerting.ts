@@ -38,7 +38,7 @@ export const alertChannels = sqliteTable(
     lastError: text("last_error"),
     /** Time of the first attempt that failed, or probably failed, permanently; null after a success. */
     failingSince: text("failing_since"),
-    /** Owner of a contact method; null for an ordinary channel. The following columns are of contact methods. */
+    /** Owner of a contact method; null for an ordinary channel. Only contact methods use the following columns. */
     personId: text("person_id"),
     /** Position among the contact methods of the person. */
     position: integer("position"),
@@ -178,7 +178,7 @@ export const alertMemory = sqliteTable(
     flappingSince: integer("flapping_since"),
     /** Start of an outage whose alert is held, because a monitor on which it depends is, or may be, the cause. */
     heldSince: integer("held_since"),
-    /** That monitor. */
+    /** The monitor that is or may be the cause of the held outage. */
     heldBehind: text("held_behind"),
     /** When to decide again. */
     heldUntil: integer("held_until"),
@@ -446,7 +446,7 @@ export const deliveries = sqliteTable(
     /** Key of the case that the delivery opens or closes at the receiver. */
     caseKey: text("case_key"),
     closesCase: flag("closes_case"),
-    /** Whether quiet hours of the channel hold it, until `due_at`. Null if not. */
+    /** Whether quiet hours of the channel hold the delivery until `due_at`. Null if not. */
     quiet: flag("quiet"),
     /** How the delivery changes an open case. Null if it opens or closes the case. */
     caseChange: text("case_change", { enum: ["acknowledge", "unacknowledge"] }),

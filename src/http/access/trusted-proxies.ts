@@ -31,7 +31,7 @@ const forwardingHeaders = ["x-forwarded-for", "x-forwarded-proto", "x-forwarded-
 
 /** Functions for requests that can have passed a proxy. */
 export type Proxies = {
-  /** Whether the connection is of a trusted proxy, by the address of its socket. */
+  /** Whether the address of the socket belongs to a trusted proxy. */
   isFromTrusted: (request: Request) => boolean;
   /** Returns the client's address, without the port. */
   addressOf: (request: Request) => string;

@@ -1,4 +1,6 @@
-/** Holds changes, and undoes or hurries them. A held change is a stored request that runs when its hold is over. */
+/**
+ * Holds changes, undoes them, or sends them early. A held change is a stored request that runs when its hold is over.
+ */
 import { AppError } from "../../core/errors.ts";
 import { createId } from "../../core/ids.ts";
 import { buildPage, deletedBody } from "../../core/paging.ts";

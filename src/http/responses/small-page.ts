@@ -106,7 +106,7 @@ export function respondQuestion(
   return respondSmallPage(heading, form, 200, undefined, { language });
 }
 
-/** Creates a page with a statement, such as the result of a form, and a link to go on. */
+/** Creates a page with a statement, such as the result of a form, and a link to continue. */
 export function respondStatement(
   heading: string,
   text: string,

@@ -49,7 +49,7 @@ export function buildMaintenance(section: Section, now: number): Window | { reas
   const issue = validateTimes(times);
   if (issue !== null) return { reason: `its ${issue.path} ${issue.message}` };
   return {
-    // Gatus keeps counting checks during maintenance, and shows no announcement.
+    // Gatus counts checks during maintenance, too, and shows no announcement.
     fields: { ...times, description: "", countsUptime: true, public: false },
     basis: `${times.rrule} ${start} ${seconds} ${zone}`,
     notes: [],

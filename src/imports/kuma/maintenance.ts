@@ -81,7 +81,7 @@ function convertTimes(
     if (from === null || until === null) return { reason: "it has no start or no end" };
     let [startsAt, endsAt] = [formatInstant(from), formatInstant(until)];
     if (Date.parse(endsAt) - Date.parse(startsAt) > maxLengthMs) {
-      // A current maintenance starts now, because its past part no longer matters.
+      // Maintenance in progress starts now; its past part is not imported.
       const start = Math.max(Date.parse(startsAt), Math.min(now, Date.parse(endsAt) - 1));
       startsAt = new Date(start).toISOString();
       endsAt = new Date(Math.min(Date.parse(endsAt), start + maxLengthMs)).toISOString();

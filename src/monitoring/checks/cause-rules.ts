@@ -1,4 +1,4 @@
-/** Decides what a failed check can have in common with failed checks of other monitors. */
+/** Decides which causes a failed check can share with failed checks of other monitors. */
 import type { Cause } from "../../core/causes.ts";
 import type { OutgoingContext } from "../../core/outgoing/context.ts";
 import {
@@ -8,7 +8,7 @@ import {
   ResolverFailure,
 } from "../../core/outgoing/failures.ts";
 
-/** How far a check got. */
+/** Progress of a check before it failed. */
 export type Attempt = {
   type: string;
   step: OutgoingContext["step"];

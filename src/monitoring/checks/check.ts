@@ -35,7 +35,7 @@ export type CheckResult<D extends FoundDetails = Details> = {
   hasNothingToJudge?: boolean;
   /** JPEG of the page when the check failed. */
   screenshot?: Uint8Array;
-  /** What the failure can have in common with failures of other monitors, the most specific first. */
+  /** Possible causes that the failure shares with other monitors, the most specific first. */
   causes?: readonly Cause[];
   /** Addresses of the first host name that the check resolved, or the DNS records that it read. */
   resolved?: Resolved;
@@ -88,7 +88,7 @@ export type CheckContext = OutgoingContext & {
   browserTurn<T>(work: () => Promise<T>): Promise<T>;
   /** Current time in Unix milliseconds. */
   now(): number;
-  /** Runs a search that needs the processor. One search runs at a time; organizations take turns. */
+  /** Runs a CPU-bound search. One search runs at a time; organizations take turns. */
   inTurn<T>(work: () => Promise<T>): Promise<T>;
 };
 

@@ -21,7 +21,7 @@ export const isPast = ({ direction }: NumberRule, value: number, limit: number |
   limit !== null && (direction === "above" ? value > limit : value < limit);
 
 /**
- * Returns the level of a number. With `returnAt`, a level stays until the number is back there; meanwhile it can only
+ * Returns the level of a number. With `returnAt`, a level stays until the number is back there; until then it can only
  * become worse.
  */
 export function judgeNumber(rule: NumberRule, value: number, before: NumberLevel): NumberLevel {

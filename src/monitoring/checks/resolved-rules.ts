@@ -6,7 +6,7 @@ import { formatTimestamp, hourMs } from "../../core/time/clock.ts";
 /** Addresses or records of a name. */
 export type Resolved = { name: string; values: string };
 
-/** What the checks of a monitor resolved lately. */
+/** Addresses that the checks of a monitor recently resolved. */
 export type ResolvedHistory = Resolved & {
   /** Unix milliseconds of the first check with these values. */
   since: number;

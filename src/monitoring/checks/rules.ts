@@ -94,7 +94,7 @@ export const goesDown = (
 ): boolean =>
   before.status !== "down" && stateAfter(before, found, monitor, before.since).status === "down";
 
-/** Another node's result for a monitor. */
+/** A node's result for a monitor. */
 export type Probe = { by: string; status: Found["status"] };
 
 /** Returns a sentence about the contradiction if another node's check succeeds; else null. */

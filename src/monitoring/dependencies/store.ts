@@ -1,4 +1,4 @@
-/** Reads and writes on which monitors others depend. */
+/** Reads and writes the dependencies of monitors and groups. */
 import { getTableName } from "drizzle-orm";
 import { AppError } from "../../core/errors.ts";
 import { monitorBounds } from "../../core/limits.ts";

@@ -147,7 +147,7 @@ function* generateStarts(times: Times, from: number, to: number): Generator<numb
     yield local === series.start ? first : toInstant(local, times.timeZone);
 }
 
-/** All starts from `from` to `end`. */
+/** All occurrence starts from `from` to `end`. */
 type Chunk = { from: number; end: number; starts: readonly number[] };
 
 /** A parsed rule. Its times are local milliseconds, as if the local clock were UTC. */

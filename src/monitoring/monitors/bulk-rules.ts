@@ -83,7 +83,7 @@ export type Refusal = {
   code: ErrorCode;
   /** Path in the change. */
   path: string;
-  /** What is wrong, after the name of the monitor. */
+  /** The issue, in words that follow the name of the monitor. */
   message: string;
 };
 
@@ -281,7 +281,7 @@ const hashVersions = (monitors: readonly Versioned[]) =>
 export const formatBulkETag = (monitors: readonly Versioned[], now: number) =>
   `${hashVersions(monitors)}-${now.toString(36)}`;
 
-/** Whether a tag is of these versions. */
+/** Whether an ETag belongs to these versions of the monitors. */
 export const matchesBulkTag = (tag: string, monitors: readonly Versioned[]) =>
   tag.split("-")[0] === hashVersions(monitors);
 

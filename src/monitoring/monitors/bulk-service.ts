@@ -293,7 +293,10 @@ function buildReferenceGuards(scope: Scope, { parts, groups, plan }: Prepared): 
   ];
 }
 
-/** Returns the statements of a change. Channels precede the groups, so that those do not exceed the limit in between. */
+/**
+ * Returns the statements of a change. Channels precede the groups, so that the channels of a group do not exceed the
+ * limit temporarily.
+ */
 function buildStatements(scope: Scope, { plan: { changed } }: Prepared, at: string): Statement[] {
   const { organizationId } = scope;
   const createFieldTest = (name: string) => (one: PlannedChange) =>

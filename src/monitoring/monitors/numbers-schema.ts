@@ -68,7 +68,7 @@ export const createTextNumber = (source: string) =>
       .meta(describe(source)),
   );
 
-/** One of the details of the result. */
+/** Creates the field for a limit on one of the details of the result. */
 export const createDetailNumber = <const N extends string>(...names: readonly [N, ...N[]]) =>
   nullable(
     z

@@ -3,7 +3,7 @@ import type { Tenant } from "../../database/rows.ts";
 import { stateTypeList, type StateType } from "../../events/catalogue.ts";
 import type { StoredStatus } from "../../core/statuses.ts";
 
-/** What the log and the record say about a monitor's state at a position of the log. */
+/** Data from which a monitor's state at a position of the event log is derived. */
 export type Trace = {
   id: string;
   createdAt: string;

@@ -11,8 +11,8 @@ import { resumeMonitors } from "./bulk-service.ts";
 const monitorsPerWrite = 500;
 
 /**
- * Resumes all monitors whose pause is over, as an ordinary change by the system. What can't be written now is tried
- * again at the next call. Throws LeaseLost.
+ * Resumes all monitors whose pause is over, as an ordinary change by the system. Failed writes are tried again at the
+ * next call. Throws LeaseLost.
  */
 export async function resumeDueMonitors(services: ScopeServices, log: Log): Promise<void> {
   const failed = new Set<string>();

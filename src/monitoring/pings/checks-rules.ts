@@ -19,7 +19,7 @@ export type CheckedJob = {
   alertChannelIds: readonly string[];
 };
 
-/** What the reports of a job say about it. */
+/** State of a job according to its reports. */
 type JobState = {
   reports: readonly BriefReport[];
   /** Start of the current run, and the next due time, in Unix milliseconds; null for none. */

@@ -150,7 +150,7 @@ export function chooseLatencySpan({ points, ...query }: LatencyQuery, nowMs: num
   if (width < hourMs && to - from <= 3 * dayMs) return { from, to, width, source: "heartbeats" };
   const source = width < dayMs && to - from <= 90 * dayMs ? "hours" : "days";
   const periodMs = source === "hours" ? hourMs : dayMs;
-  // The future has no sums. The span ends with the current period at the latest.
+  // The future has no sums. The span ends no later than the current period.
   const last = Math.min(Math.ceil(to / periodMs), Math.floor(nowMs / periodMs) + 1);
   const first = Math.min(last, Math.max(Math.floor(from / periodMs), last - maxDays));
   return {

@@ -393,7 +393,7 @@ export async function findFinestSource(
     ["hours", hourMs],
     ["days", dayMs],
   ] as const) {
-    // The period of the first result is omitted, because its sums are of stored results.
+    // The period of the first result is omitted, because its sums come from stored results.
     const last = Math.min(
       Math.ceil(to / periodMs),
       Math.floor((first?.at ?? to + periodMs) / periodMs),

@@ -30,7 +30,7 @@ const ApplianceProblem = z.object({
   since: Timestamp,
 });
 
-/** The process that serves the request: where it stores its data, and what it has to do. */
+/** The process that serves the request: its data directory, and its workload. */
 const Runtime = z.object({
   /** Path of the data directory; null for a database on other machines. */
   dataDirectory: z.string().nullable(),

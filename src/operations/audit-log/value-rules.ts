@@ -90,8 +90,8 @@ function pickDifferences(before: Fields, after: Fields): [before: Fields, after:
 }
 
 /**
- * Renders a change in two parts: the new value, and the previous one. Of objects, both have only the fields that differ.
- * Of long lists, the second part is null and the first one names only the differences.
+ * Renders a change in two parts: the new value, and the previous one. For objects, both contain only the fields that
+ * differ. For long lists, the second part is null and the first one names only the differences.
  */
 export function describeChange(
   { field, before, after, truncated }: FieldChange,

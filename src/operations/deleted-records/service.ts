@@ -66,9 +66,9 @@ export async function removeDeletedRecord(scope: Scope, id: string): Promise<typ
 type Given = { name?: string | undefined; slug?: string | undefined; notify?: boolean };
 
 /**
- * Restores a deleted record with its history and its links to records that exist. Links to records that are deleted too
- * return with those. Monitors are checked anew. Throws NOT_FOUND, and CONFLICT for a taken name, slug or host, or beyond
- * a limit.
+ * Restores a deleted record with its history and its links to records that exist. Links to other deleted records return
+ * when those are restored. Monitors are checked again. Throws NOT_FOUND, and CONFLICT for a taken name, slug or host,
+ * or beyond a limit.
  */
 export async function restoreDeletedRecord(
   scope: Scope,

@@ -98,7 +98,7 @@ export function adviseOnFailure(error: unknown, url: string): string {
   return `If it is meant, start \`serve\` with --allow-target ${address}/${bits}; else correct the address.`;
 }
 
-/** Lists up to three names. Of more names, it lists two and counts the others. */
+/** Lists up to three names. Of four or more, lists two and counts the others. */
 export function formatNames(names: readonly string[]): string {
   const listedNames = names.length > 3 ? names.slice(0, 2) : names;
   const others = names.length - listedNames.length;
@@ -138,7 +138,7 @@ function examineNameServers(
     return createSkippedFinding(subject, "nothing that is set up has a name to look up");
   const servers = getServers().join(", ");
   if (areAnswering) return createOkFinding(subject, `${servers}: they answer`);
-  // All names can be in the hosts file.
+  // A machine without DNS can have all names in the hosts file.
   if (unknown.length === 0) return createOkFinding(subject, "none responds, and none is needed");
   return problemFinding(
     subject,

@@ -68,7 +68,7 @@ type About = {
   organization: string;
 };
 
-/** Another sentence is another stage, which notifies again. */
+/** Creates the problem that these sentences describe. A changed sentence is a new stage, which notifies again. */
 export function createDiagnosis(
   { name, subject, organizationId, organization }: About,
   sentences: readonly { key: string; message: string }[],

@@ -117,7 +117,7 @@ export async function examineProblems(store: Store, clock: Clock): Promise<Findi
   const open = (await listOpenProblems(store)).filter(
     (one) => !locallyExamined.includes(one.name) && !isExpired(one, clock()),
   );
-  // Those of the appliance are stored for each organization that was notified.
+  // Problems of the appliance are stored once per notified organization.
   const keyOf = (problem: OpenProblem) =>
     organizationProblems.has(problem.name)
       ? `${problem.name} ${problem.organizationId}`

@@ -44,7 +44,7 @@ export const runInMetricsTurn = createOrganizationTurns();
 
 async function createMetrics(caller: Caller): Promise<string> {
   const { store, organizationId, groupIds } = caller;
-  // The counts are of all incidents.
+  // The counts include all incidents.
   const incidents =
     groupIds !== null
       ? []

@@ -17,8 +17,8 @@ export type ClockState = {
 };
 
 /**
- * Returns the state of the clock after the reading `now`. A jump ahead is doubted for three days. A
- * clock that goes back is believed, because retention then removes less.
+ * Returns the state of the clock after the reading `now`. A jump ahead is ignored for three days. A clock that is set
+ * back is accepted, because retention then removes less.
  */
 export function judgeClock({ believed, seen, doubtedSince }: ClockState, now: number): ClockState {
   if (now - believed <= jumpMs) return { believed: now, seen: now, doubtedSince: null };

@@ -160,7 +160,7 @@ function buildContent(
   }
 }
 
-/** Describes as many of the first entries as fit into a response, but at least one. */
+/** Describes the first entries that fit into a response, at least one. */
 function describeWithinLimit<T>(all: readonly T[], describe: (one: T) => object): object[] {
   const portion: object[] = [];
   let bytes = 0;

@@ -117,7 +117,7 @@ export class Language {
     return [before, after];
   }
 
-  /** Returns a text in lower case, as inside a sentence. German nouns keep their capital. */
+  /** Returns a text in lower case, as inside a sentence. German nouns remain capitalized. */
   lower(text: string): string {
     return this.tag === "de" ? text : text.toLocaleLowerCase(this.locale);
   }
@@ -212,8 +212,8 @@ function formatFromNow(count: number, unit: string): string {
 const hasOtherLetters = /(?![\u0590-\u08ff\ufb1d-\ufefc])\p{L}/u;
 
 /**
- * Wraps a text in the characters FSI and PDI (UAX #9), unless all its letters are right-to-left. A line that consisted of
- * isolates alone would be left-to-right.
+ * Wraps a text in the characters FSI and PDI (UAX #9), unless all its letters are right-to-left. Otherwise a line that
+ * contains only isolates would be left-to-right.
  */
 const isolate = (text: string) => (hasOtherLetters.test(text) ? `\u2068${text}\u2069` : text);
 

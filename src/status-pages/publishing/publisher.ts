@@ -61,7 +61,7 @@ type Target = {
   pageId: string;
   /** Time of the first change that is not published; null without one. */
   changedAt: number | null;
-  /** What the unpublished changes need; null without one. */
+  /** The kind of publication that the unpublished changes need; null for none. */
   occasion: Occasion | null;
   startedAt: number;
   failures: number;

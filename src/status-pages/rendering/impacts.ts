@@ -70,7 +70,7 @@ const listChanges = ({ impactChanges, monitors, createdAt }: IncidentMark) =>
   impactChanges ??
   monitors.map(({ id, impact }): ImpactChange => [Date.parse(createdAt), id, impact]);
 
-/** Adds impacts to daily sums. Of impacts and failed checks of a day, the longer time counts. */
+/** Adds impacts to daily sums. On each day, the longer of the two times counts: impacts or failed checks. */
 export function addImpacts(days: PublicMonitor["days"], spans: readonly Span[] = []) {
   if (spans.length === 0) return days;
   const outages = spans.filter(({ isOutage }) => isOutage);

@@ -174,7 +174,7 @@ function buildSurfaces({ background, surface, text }: Grounds, softs: readonly R
 const mix = (color: Rgb, into: Rgb, share: number) =>
   into.map((one, at) => Math.round(one + ((color[at] ?? 0) - one) * share)) as unknown as Rgb;
 
-/** Mixes at most `share` of a color into another, as far as the result is accepted. */
+/** Mixes the largest accepted share of a color into another, at most `share`. */
 function mixUntil(color: Rgb, into: Rgb, share: number, isAccepted: (mixed: Rgb) => boolean): Rgb {
   for (let part = share; part > 0; part -= 0.02) {
     const mixed = mix(color, into, part);

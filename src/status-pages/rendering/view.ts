@@ -30,7 +30,7 @@ export type IncidentView = ReturnType<typeof buildIncidentView>;
 export type StatusView = ReturnType<typeof buildView>;
 
 const pastDays = 7;
-/** Minimum of past incidents, if the days of the page have so many. */
+/** Minimum number of past incidents to show, if the page has that many. */
 const minPast = 5;
 /** Maximum monitors of a page on which no section is folded. */
 const maxUnfoldedMonitors = 20;

@@ -17,7 +17,7 @@ const maxCachedLength = 4_000_000;
 const cachedWords = new Map<string, Words>();
 let cachedLength = 0;
 
-/** Renders each distinct text once, and lets other work run in between. Returns a lookup by source text. */
+/** Renders each distinct text once, and yields to other work in between. Returns a lookup by source text. */
 export async function renderWords(all: Iterable<SourceText>): Promise<RenderText> {
   const renderedTexts = new Map<string, Words>([["", { html: "", text: "" }]]);
   await forEachYielding(all, (written) => {

@@ -55,7 +55,7 @@ export class PageAccess {
     this.#dependencies = dependencies;
   }
 
-  /** Returns what the visitor sees of the page; null if it is closed for the visitor. */
+  /** Returns the visitor's access to the page; null if the page is closed for the visitor. */
   async admit(request: Request, head: PageHead): Promise<Admission | null> {
     const isSplit = head.hasConcealed || head.visibility === "signed-in";
     if (hasAccessToken(request)) {

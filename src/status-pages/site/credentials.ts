@@ -29,8 +29,8 @@ export const passCookieOf = ({ id }: Page) => passPrefix + id;
 export type VisitorAccount = { providerId: string; email: string | null };
 
 /**
- * A permission to see a page as a signed-in person, in a cookie of the page's host. That of a member is valid as long as
- * the session, that of an account elsewhere until a time.
+ * A permission to see a page as a signed-in person, in a cookie of the page's host. A member's pass is valid as long as
+ * the session, a visitor account's pass until its expiry.
  */
 export type Pass = { sessionId: string } | (VisitorAccount & { until: number });
 

@@ -183,7 +183,7 @@ function isResponseOfPage(
   { status, headers, body }: ShortResponse,
 ): boolean {
   const isOpen = body.startsWith(`{"page":${JSON.stringify({ slug }).slice(0, -1)},`);
-  // This machine can have one of the addresses for which a page is open.
+  // The address of this machine can be among the addresses that may open the page.
   if (visibility === "public" || isOpen) return isOpen;
   const isOurs =
     headers.get("content-security-policy")?.includes("frame-ancestors 'self'") === true;

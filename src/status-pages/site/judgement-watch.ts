@@ -24,7 +24,7 @@ export function createJudgementWatch(store: Store, log: Log, cache: Cache) {
   }
 
   return {
-    /** Renews all pages when writes start or stop failing: in between, pages show the last known states. */
+    /** Renews all pages when writes start or stop failing: while they fail, pages show the last known states. */
     followWrites() {
       const now = store.writes.getFailingSince();
       if (now === failingSince) return;

@@ -1,6 +1,4 @@
-/**
- * Remembers what the addresses of cached responses name, because routing takes longer than the rest of such a response.
- */
+/** Remembers the routes of cached responses, because routing takes longer than the rest of such a response. */
 import type { PageLanguage } from "../../core/languages.ts";
 import { setRecent } from "../../core/collections/recent-set.ts";
 import { getOriginalRequest } from "../../http/original-request.ts";
@@ -32,7 +30,7 @@ export class KnownAddresses {
     setRecent(this.#targets, url, { ...target, route: getRoute(request) }, maxAddresses);
   }
 
-  /** Returns what the address names, and records its route in the metrics; null if it is not remembered. */
+  /** Returns the target of the address, and records its route in the metrics; null if it is not remembered. */
   find(request: Request): Target | null {
     const found = this.#targets.get(request.url);
     if (found === undefined || request.method !== "GET") return null;

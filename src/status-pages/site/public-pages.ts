@@ -305,7 +305,7 @@ export class PublicPages {
 
   /** Responds to a link of an e-mail. */
   async followLink(request: Request, verb: LinkVerb, token: string) {
-    // Shows the components of the page, so it costs as much as the page.
+    // The form lists the components of the page, so rendering it costs as much as the page.
     if (verb === "manage") this.#consumeRender(request);
     return (
       (await this.#dependencies.subscriptions.respondToLink(request, verb, token)) ??

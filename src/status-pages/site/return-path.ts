@@ -8,7 +8,7 @@ const valuePattern = /^[\w:.+-]{1,40}$/;
 const pair = `(?:${contentParameters.join("|")}|lang)=(?:[\\w:.-]|%2B){1,60}`;
 const returnPattern = new RegExp(`^(/(?:[a-z0-9][a-z0-9./-]*)?)(?:\\?${pair}(?:&${pair}){0,3})?$`);
 
-/** Returns the address to which a visitor returns: the requested path, with what it shows. */
+/** Returns the address to which a visitor returns: the requested path, with the parameters that choose its content. */
 export function buildReturnPath(request: Request): string {
   const original = getOriginalRequest(request);
   return contentParameters.reduce((path, name) => {

@@ -90,7 +90,7 @@ export function createStatusSite(dependencies: Dependencies) {
   }
 
   return {
-    /** Responds on the public site's own port, where `/` leads to the page of the only organization. */
+    /** Responds on the public site's own port, where `/` is the page of the only organization. */
     answerAlone: (received: Request): Response | Promise<Response> | null => {
       judgement.followWrites();
       const known = pages.serveKnown(received);

@@ -1,4 +1,4 @@
-/** Renders and reads the form in which subscribers choose what they get. */
+/** Renders and reads the form in which subscribers choose their notices. */
 import { subscriberBounds } from "../../core/limits.ts";
 import type { Severity } from "../../core/fields.ts";
 import type { PageLanguage } from "../../core/languages.ts";

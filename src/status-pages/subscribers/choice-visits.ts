@@ -1,4 +1,4 @@
-/** Shows subscribers what they get, and stores what they choose. */
+/** Shows subscribers their choice of notices, and stores changes of it. */
 import { subscriberBounds } from "../../core/limits.ts";
 import type { Scope } from "../../events/scope.ts";
 import {
@@ -21,7 +21,7 @@ const maxFormBytes = 256 * 1024;
 /** A visit of a subscriber through a link of an e-mail. */
 export type Visit = { request: Request; scope: Scope; row: SubscriberRow; page: PlainPage };
 
-/** Responds to the link with which a subscriber changes what they get, or unsubscribes. */
+/** Responds to the link with which a subscriber changes the choice or unsubscribes. */
 export async function respondChoice(
   { request, scope, row, page }: Visit,
   language: Language,

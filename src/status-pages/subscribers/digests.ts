@@ -1,4 +1,4 @@
-/** Decides when the weekly digests of pages are due, and what each subscriber finds in theirs. */
+/** Decides when the weekly digests of pages are due, and selects the notices in each subscriber's digest. */
 import { dayMs, formatTimestamp, hourMs } from "../../core/time/clock.ts";
 import { toInstant, toLocal } from "../../core/time/time-zones.ts";
 import { guardCondition, type Statement, type Store } from "../../database/store.ts";
@@ -92,8 +92,8 @@ export async function listDueDigests(store: Store, now: number): Promise<OwnWork
 type DigestItem = { type: string; at: string; data: string };
 
 /**
- * Reads the latest notice of each incident and window of the week that the subscriber chose, oldest first. Leaves out
- * what is no longer public, and cancellations of maintenance that no earlier digest announced.
+ * Reads the latest notice of each incident and window of the week that the subscriber chose, oldest first. Omits
+ * notices that are no longer public, and cancellations of maintenance that no earlier digest announced.
  */
 export async function findDigestItems(
   store: Store,

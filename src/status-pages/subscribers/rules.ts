@@ -83,7 +83,7 @@ export function widenScope(scope: NoticeScope, last: NoticeScope | null): Notice
   };
 }
 
-/** Events that can lead to a notice or start a subscription. */
+/** Events that can cause a notice or start a subscription. */
 const noticedEvents = [
   "incident.opened",
   "incident.updated",

@@ -73,7 +73,7 @@ const about = {
     "Monitors and groups of the page. Updates about other components are left out; updates about the whole page are sent. Null for everything.",
 };
 
-/** What a subscriber gets, as requested. */
+/** The notices that a subscriber chose. */
 const choiceFields = {
   language: z.enum(pageLanguages).nullable().default(null).meta({ description: about.language }),
   incidents: z.boolean().default(true).meta({ description: about.incidents }),

@@ -262,7 +262,7 @@ function guardComponents(scope: Scope, components: SubscriberChoice["components"
   ];
 }
 
-/** Changes what a subscriber gets. Throws NOT_FOUND, PRECONDITION_FAILED, VALIDATION_ERROR. */
+/** Changes the choice of a subscriber. Throws NOT_FOUND, PRECONDITION_FAILED, VALIDATION_ERROR. */
 export function updateSubscriber(
   scope: Scope,
   pageId: string,

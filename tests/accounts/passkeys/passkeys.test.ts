@@ -300,7 +300,7 @@ describe("as second factor", () => {
     ]);
     const wrong = other.passkey.prove(options, { verified: false });
     expect((await ada.post("/sign-in/passkey", wrong)).status).toBe(401);
-    // The options are of this sign-in.
+    // The options belong to this sign-in.
     const proof = passkey.prove(options, { verified: false });
     expect((await createBrowser(appliance).post("/sign-in/passkey", proof)).status).toBe(401);
     expect((await ada.post("/sign-in/passkey", proof)).json.data.state).toBe("signed-in");

@@ -65,7 +65,7 @@ test("passwords, tokens, cookies, codes and keys are only in the response that c
   const lists = routes.filter(({ path, hooks }) => {
     const { streams, bytes, query } = hooks.detail?.endpoint ?? {};
     const asksForMore = query?.safeParse({}).success === false;
-    // This machine has no Chromium for a PDF.
+    // Without Chromium, a PDF can't be printed.
     const isPrinted = bytes === "application/pdf";
     return !path.includes(":id") && streams === undefined && !isPrinted && !asksForMore;
   });

@@ -35,7 +35,7 @@ async function createProvider(appliance: TestAppliance) {
   return { ...owner, providerId, signInByProvider };
 }
 
-/** The same, after the owner has turned password sign-in off. */
+/** Turns password sign-in off as the owner. */
 async function turnPasswordsOff(appliance: TestAppliance) {
   const owner = await createProvider(appliance);
   const session = await owner.signInByProvider();

@@ -329,7 +329,7 @@ describe("wrong codes", () => {
     const home = await setUpWaiting(appliance, id, "127.0.0.1");
     expect((await home.enter(code())).status).toBe(200);
     appliance.database.query("DELETE FROM sessions WHERE person_id = ?").run(id);
-    // From elsewhere the person precedes all failed clients as soon as the wait is over.
+    // From another network the person precedes all failed clients as soon as the wait is over.
     const away = await setUpWaiting(appliance, id, "10.9.0.1");
     const { status, headers } = await away.enter(code());
     expect(status).toBe(429);

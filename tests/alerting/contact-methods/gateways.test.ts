@@ -81,7 +81,7 @@ test("a method has either its own gateway or that of a channel of its type", asy
   expect(await issueOf({ gatewayId: mine.id })).toEqual([404, "gatewayId"]);
   const mail = { type: "email", to: ["ada@team.example"], gatewayId };
   expect(await issueOf(mail)).toEqual([422, "gatewayId"]);
-  // The fields of the former gateway are reset, its secret included.
+  // The fields of the previous gateway are reset, including its secret.
   const moved = await ada.page("PATCH", `${path}/${mine.id}`, { body: { gatewayId } });
   expect(moved.json.data).toMatchObject({ gatewayId, preset: null, url: null, secretsSet: [] });
   await ada.page("POST", `${path}/${mine.id}/test`);

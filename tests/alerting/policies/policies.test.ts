@@ -137,7 +137,7 @@ describe("joining a group", () => {
     const before = (await monitor({ escalationPolicyId: own, groupId })).id;
     await board.changeGroup(groupId, { monitorIds: [created.id, moved, listed, before] });
     expect([await policyOf(listed), await policyOf(before)]).toEqual([ofGroup, own]);
-    // It stays after leaving, as channels do. A member can have none.
+    // The policy remains after the monitor leaves its group, as channels do. A member can have no policy.
     await changeMonitor(moved, { groupId: null });
     await changeMonitor(created.id, { escalationPolicyId: null });
     await board.changeGroup(groupId, { monitorIds: [created.id], escalationPolicyId: own });

@@ -44,7 +44,7 @@ const unfinished: Record<string, Reply> = {
 
 const overHttp = Object.keys(providers).filter((type) => !typesWithoutHttp.includes(type));
 
-/** They list their issues before they open one, so a stalled list delivered nothing. */
+/** Trackers list their issues before they open one, so a stalled list delivered nothing. */
 const trackers = ["github", "gitlab", "gitea"];
 
 // Concurrently, because each request lasts as long as the timeout of bodies.

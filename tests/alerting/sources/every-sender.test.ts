@@ -51,7 +51,7 @@ type Pager = Awaited<ReturnType<typeof createPager>>;
 const count = ({ database }: Pager, tableName: string, id: string) =>
   database.query<{ found: number | null }, string[]>(`select ${tableName}`).get(id)?.found ?? 0;
 
-/** Creates what a sender reports to. Returns its token, and the number of its stored reports. */
+/** Creates the source or monitor that a sender reports to. Returns its token, and the number of its stored reports. */
 async function createReceiver(world: Pager, { receiver, fields }: Sender, channelId: string) {
   const alertChannelIds = [channelId];
   if (receiver !== "job" && receiver !== "job with a ping key") {
@@ -139,7 +139,7 @@ async function createWay(world: Pager, sender: Sender) {
     /** The clock of the sender differs from that of the appliance. */
     setClock: (offMs: number) => (clockOff = offMs),
     send: (fields: Partial<Reported> = {}) => deliver(write(fields)),
-    /** What the inbox heard, in order. */
+    /** Messages in the inbox, in order. */
     listHeard: async () => {
       await later();
       return inbox

@@ -287,7 +287,7 @@ describe("an alert of another tool", () => {
     await later();
     expect((await readAlerts())[0]).toMatchObject({ resolvedBecause: "recovered" });
     expect(inbox.alerts().map(({ type }) => type)).toEqual(["source.opened", "source.resolved"]);
-    // It was not over: its tool reports the same start again.
+    // The problem was not over: its tool reports the same start again.
     expect((await send(group(buildFiring("a")))).json).toMatchObject({ opened: 1 });
   });
 
@@ -416,7 +416,7 @@ describe("requests", () => {
       return (await api("POST", `${path}/${id}/requests/${newest?.["id"]}/replay`)).status;
     };
     expect(await replay()).toBe(422);
-    // Its signature was right when it arrived, and the certificate can be replaced later.
+    // The signature of the request was valid when it arrived, and the certificate can be replaced later.
     database.run("update alert_source_requests set status = 200");
     expect(await replay()).toBe(200);
   });

@@ -158,7 +158,7 @@ describe("at its end, a pause is over", () => {
     expect(await readPause()).toMatchObject({ paused: true });
     await passMinutes(1);
     expect(await readPause()).toEqual({ ...running, status: "paused" });
-    // A move keeps the end.
+    // A move does not change the end.
     await patch({ pausedUntil: inMinutes(60) });
     await patch({ groupId: null });
     expect(await readPause()).toMatchObject({ pausedUntil: inMinutes(60), status: "paused" });

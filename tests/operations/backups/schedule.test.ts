@@ -28,7 +28,7 @@ const hour = 3_600_000;
 /** An appliance at 10:00 that backs up another data directory. */
 async function scheduleWindow(denied: string[] = []) {
   const appliance = await testAppliance();
-  // Signs in anew for each request, because the tests pass more days than a session lasts.
+  // Signs in again for each request, because the tests pass more days than a session lasts.
   const page: Client = async (...request) =>
     (await signInMember(appliance, "owner", { administrator: true })).page(...request);
   const dataDir = join(newDirectory(), "data");

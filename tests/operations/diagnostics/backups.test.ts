@@ -90,7 +90,7 @@ test("a schedule is judged by its last backup", async () => {
   const old = { updatedAt: formatTimestamp(now - 9 * dayMs) };
   const late = { ...old, lastSuccessAt: formatTimestamp(now - 2 * dayMs - 1) };
   expect((await readVerdict(late))[0]).toBe("problem");
-  // It was off in the meantime.
+  // The schedule was off in the meantime.
   expect((await readVerdict({ ...late, updatedAt: formatTimestamp(now - hourMs) }))[0]).toBe("ok");
   const failing = { failingSince: formatTimestamp(now - dayMs), lastError: "No space is left." };
   const [failed, why] = await readVerdict({

@@ -164,7 +164,7 @@ describe.concurrent("subscribers who want maintenance hear", () => {
     expect((await restore(window.id, { notify: false })).status).toBe(200);
     await publisher.send();
     expect(publisher.mails).toHaveLength(2);
-    // They still believe that it is cancelled.
+    // Subscribers were last told that the window is cancelled.
     await remove(path);
     expect((await restore(window.id)).status).toBe(200);
     await publisher.send();

@@ -142,7 +142,7 @@ async function fanOutThroughCrashes(publisher: Publisher): Promise<number> {
   }
 }
 
-/** What the model knows of an incident: its worst severity, and everything that it affected. */
+/** An incident in the model: its worst severity, and everything that it affected. */
 type Affair = { id: string; worst: number; isWhole: boolean; affected: Set<string> };
 
 test(`10,000 subscribers get exactly what they chose, once, through crashes (seed ${seed})`, async () => {

@@ -4,7 +4,7 @@ import { getFormatter, minuteFormat } from "../../../src/core/time/times.ts";
 import { toInstant, toLocal } from "../../../src/core/time/time-zones.ts";
 import { t } from "../../language/text.ts";
 
-/** Where relative words count from. */
+/** Base of relative times, such as `in 2 h`. */
 type DateTimeContext = {
   /** The current time in Unix milliseconds. */
   now: number;

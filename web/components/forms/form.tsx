@@ -24,7 +24,7 @@ const ConflictDialog = lazy(createChunk(() => import("./conflict-dialog.tsx")));
 
 type FrameProps<V extends Values> = {
   form: Form<V>;
-  /** Label of the submit button. Of a form that publishes, it names the recipients. */
+  /** Label of the submit button. If the form publishes, it names the recipients. */
   submit: string;
   onCancel?: (() => void) | undefined;
   /** Label of the cancel button. */

@@ -6,7 +6,7 @@ import { t } from "../../language/text.ts";
 
 type Values = Record<string, unknown>;
 
-/** The stored secrets of a record, by path, as far as an editor knows them. */
+/** The stored secrets of a record that an editor knows, by path. */
 export type StoredSecrets = {
   isSet(path: string): boolean;
   /** Whether the secret must be entered again, because its destination changed. */

@@ -279,7 +279,9 @@ function useTypedValues<V extends Values>(initial: V, draft: Draft | undefined, 
   };
 }
 
-/** Writes the draft after each change. Announces it when the form closes while `announces` is true. */
+/**
+ * Stores the draft after each change. When the form closes and `announces` is true, reports that a draft was stored.
+ */
 function useStoredDraft(
   draft: Draft | undefined,
   typed: DraftValues,

@@ -39,7 +39,7 @@ export async function testFromList({ id, name }: AlertChannel) {
   }
 }
 
-/** Label of what attaches a channel to all monitors. */
+/** Label of the action that attaches a channel to all monitors. */
 export const labelAttaching = (count: number) =>
   tCount(count, "Attach to the monitor", "Attach to all {count} monitors");
 

@@ -205,7 +205,7 @@ export function ChannelEditor(props: Props) {
   );
 }
 
-/** How to get the address or key of a type, and what it lacks here. */
+/** Explains how to get the address or key of a type, and which setting of the appliance is missing. */
 export function Help({ type, values }: { type: ChannelType; values: Values }) {
   const lacksMailServer = useLacksMailServer(type);
   return (

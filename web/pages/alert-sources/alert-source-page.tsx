@@ -167,7 +167,7 @@ function MailServer() {
   );
 }
 
-/** Whom alerts of the source notify, and what they open. */
+/** Who is notified by alerts of the source, and their escalation policy. */
 function Recipients({ source }: { source: AlertSource }) {
   const { alertChannelIds, escalationPolicyId, priority, incidentSeverity } = source;
   const { data: channels = [] } = useAlertChannels();

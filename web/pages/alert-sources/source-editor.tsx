@@ -194,7 +194,7 @@ function FormatFields({ form }: { form: Form<Values> }) {
   );
 }
 
-/** Whom its alerts notify. */
+/** Recipients of its alerts. */
 function RecipientFields({ form }: { form: Form<Values> }) {
   const { values, set } = form;
   const { data: channels } = useAlertChannels();

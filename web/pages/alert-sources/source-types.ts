@@ -5,7 +5,7 @@ import { t } from "../../language/text.ts";
 type SetUp = {
   /** Where in the tool to enter it, as a sentence. */
   where: string;
-  /** What to enter there. */
+  /** Values to enter in the tool. */
   lines: readonly { label: string; text: string }[];
 };
 

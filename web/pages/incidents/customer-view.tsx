@@ -13,7 +13,7 @@ import { t } from "../../language/text.ts";
 
 export type Draft = Omit<z.input<typeof IncidentDraft>, "statusPageId" | "language">;
 
-/** Pages that show the incident. Without any, the preview is of the default page. */
+/** Pages that show the incident. Without one, the preview shows the default page. */
 type Pages = IncidentAudience["pages"];
 
 /** The preview of a draft, a moment after its last change. Blank texts are omitted, as if not entered. */

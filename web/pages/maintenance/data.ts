@@ -50,7 +50,7 @@ const createCalendarQuery = (from: string, to: string) =>
 export const useCalendar = (from: string, to: string) =>
   useQuery({ ...createCalendarQuery(from, to), placeholderData: keepPreviousData });
 
-/** Titles of other windows during an occurrence. */
+/** Reads the titles of other windows that overlap an occurrence. */
 export function useOverlaps(
   id: string | null,
   { startsAt, endsAt }: { startsAt: string; endsAt: string } = { startsAt: "", endsAt: "" },

@@ -3,7 +3,7 @@ import { listTypeNames } from "./type-names.macro.ts" with { type: "macro" };
 
 const names: Record<string, string> = {
   ...listTypeNames(),
-  // Not names of products or protocols.
+  // Names of products and protocols are not translated.
   tcp: t("TCP port"),
   tls: t("Certificate"),
   domain: t("Domain"),

@@ -159,7 +159,7 @@ function Figures({ report, before }: Props) {
 const describeLongest = ({ longestOutageSeconds: seconds }: ReportFigures) =>
   seconds ? [t("longest {duration}", { duration: describeSeconds(seconds) })] : [];
 
-/** Classes of a bar that is colored from the top, as far as the share of down time reaches. */
+/** Classes of a bar that is colored from the top, by the share of down time. */
 const classBar = <T extends DayTone>(tone: T, part: number | null) =>
   part === null || part === 100 ? tone : (`${tone} bar-part-${part}` as const);
 

@@ -1,4 +1,4 @@
-/** What a subscriber gets: the fields of a form, its dialog, and a summary. */
+/** The choice of a subscriber: the fields of a form, its dialog, and a summary. */
 import { Select, Switch } from "@mantine/core";
 import { useCallback } from "react";
 import type { Severity } from "../../../src/core/fields.ts";
@@ -137,7 +137,7 @@ export function ChoiceFields<V extends ChoiceValues>({
 
 type EditorProps = { pageId: string; subscriber: Subscriber; onClose: () => void };
 
-/** Changes what a subscriber gets. */
+/** Dialog that changes the choice of a subscriber. */
 export function EditSubscriber({ pageId, subscriber, onClose }: EditorProps) {
   const read = useCallback(
     (id: string) => unwrapData(getPageRoutes(pageId).subscribers({ subscriberId: id }).get()),

@@ -24,7 +24,7 @@ export const readSentry: ReadReports = ({ body, headers }) => {
   if (resource === "metric_alert") return [readMetricAlert(action, data)];
   if (resource === "issue") return readIssue(action, toJsonObject(data["issue"]));
   if ("project" in sent && "url" in sent) return [readPlugin(sent)];
-  // Such as `installation`, or `comment`.
+  // Other resources are not alerts, such as `installation` or `comment`.
   if (resource !== "") return [];
   throw invalidFieldError("data", "must contain an event, an issue or a metric_alert");
 };

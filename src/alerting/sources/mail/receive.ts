@@ -26,11 +26,11 @@ export type MailContext = Pick<SourceContext, "writer" | "wrongTokens"> & {
   reportRun: (job: PingTarget, report: PushReport) => Promise<void>;
 };
 
-/** Returns the credential in an address: what follows the last + of its local part, or the whole local part. */
+/** Returns the credential in an address: the part of its local part after the last +, or the whole local part. */
 const readMailToken = (address: string): string =>
   address.slice(0, address.lastIndexOf("@")).split("+").at(-1) ?? "";
 
-/** What a mail is for: an alert source, or a job, whose address contains the token of its push monitor. */
+/** The recipient of a mail: an alert source, or a job, whose address contains the token of its push monitor. */
 export type MailRecipient = { source: SourceRow } | { job: PingTarget };
 
 export const idOf = (recipient: MailRecipient): string =>

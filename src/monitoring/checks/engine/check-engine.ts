@@ -362,8 +362,8 @@ export class CheckEngine {
   }
 
   /**
-   * Checks soon what a change concerns: the monitors on which a failed one depends, the failing
-   * dependents of a recovered one, and composite monitors.
+   * Schedules early checks of related monitors: the dependencies of a failed monitor, the failing dependents of a
+   * recovered one, and composite monitors.
    */
   private async checkRelated(events: readonly LoggedEvent[]) {
     for (const [types, list] of relatedMonitors) {

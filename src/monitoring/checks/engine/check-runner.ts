@@ -77,7 +77,7 @@ export function createCheckRunner(
     },
     /** Resolves when all browsers have exited. */
     settled: () => Promise.allSettled(runningWork),
-    /** Makes the next check read the settings of the organization again. */
+    /** Discards the cached settings of an organization. */
     forgetSettings: authorities.forget,
     take: (events: readonly LoggedEvent[]) => authorities.take(events),
   };

@@ -48,7 +48,7 @@ export class OutcomeRecorder {
   private readonly troubled = new Map<string, number>();
   /** Limit of the state changes that the reports of a monitor cause. */
   private readonly changes: RateLimit;
-  /** Outcomes of reports that exceed this limit, by monitor key. Those before a pause are over. */
+  /** Outcomes of reports that exceed this limit, by monitor key. Reports before a pause no longer count. */
   private readonly postponed = new Map<
     number,
     { outcome: CheckResult; until: number; epoch: number }

@@ -64,7 +64,7 @@ export type Result = {
   details: string | null;
   /** JPEG of a failed browser check. */
   screenshot: Uint8Array | null;
-  /** What the failure can have in common with others. */
+  /** Possible causes that the failure shares with others. */
   causes?: readonly Cause[];
   resolved?: ResolvedHistory | null;
 };
@@ -157,7 +157,9 @@ export class ResultWriter {
     return this.writing;
   }
 
-  /** Writes soon, together with the results of other callers. A running write includes what is added meanwhile. */
+  /**
+   * Writes soon, together with the results of other callers. A running write includes results that are added meanwhile.
+   */
   flushInPace() {
     if (this.isPaced || this.writing !== null) return;
     const waitMs = this.isStopping ? 0 : this.pace();
@@ -191,7 +193,7 @@ export class ResultWriter {
       try {
         await this.writePortion(portion, pending);
         if (!this.isBehind) writes.recordSuccess("results");
-        // Yield to other work between two writes, and let later results gather.
+        // Yields to other work between two writes, and waits for later results.
         if (this.queue.length > 0) await Bun.sleep(isCut || this.isStopping ? 0 : this.pace());
       } catch (error) {
         this.requeue(portion, pending, error);

@@ -194,8 +194,8 @@ class CheckRun {
   }
 
   /**
-   * Inverts the outcome of an inverted monitor. A final failure, such as a blocked target, stays down. So does what
-   * people set.
+   * Inverts the outcome of an inverted monitor. A final failure, such as a blocked target, stays down. States that
+   * people set are not inverted either.
    */
   private invert(outcome: CheckResult) {
     const { inverted, type } = this.target;

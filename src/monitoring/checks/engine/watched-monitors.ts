@@ -53,7 +53,10 @@ export type Watched = {
   standsUntil: number;
   certificateExpiresAt: string | null;
   numberLevel: NumberLevel;
-  /** What its checks resolved since this node loaded the monitor; null before the first, and without a name. */
+  /**
+   * Addresses that its checks resolved since this node loaded the monitor; null before the first check, or if the
+   * target is no host name.
+   */
   resolved: ResolvedHistory | null;
   /** Open runs of a push monitor's job. */
   runs: OpenRuns;

@@ -30,7 +30,7 @@ function judgeMembers({ mode, minimum }: Terms, all: readonly Member[]) {
     count: minimum ?? 1,
     percentage: Math.ceil((members.length * (minimum ?? 100)) / 100),
   }[mode];
-  // One that was not checked yet is no reason for an outage.
+  // A monitor that was not checked yet causes no outage.
   const isEnough = countOf("up", "degraded", "pending") >= needed;
   const status = !isEnough ? "down" : countOf("up", "pending") >= needed ? "up" : "degraded";
   const message = `${countOf("up", "degraded")} of ${members.length} are up, ${needed} must be.`;

@@ -31,7 +31,7 @@ const methodFrame = 1;
 const notAmqpError = () => new TargetFailure("The response is not valid for AMQP 0-9-1.");
 
 /**
- * Up when the broker opens the virtual host for the user. If a queue is set, it must exist and hold at most
+ * Up when the broker opens the virtual host for the user. If a queue is set, it must exist and contain at most
  * `maxMessages`. Without a user, up when the broker greets.
  */
 export const checkRabbitmq: CheckKind<"rabbitmq"> = (settings, context) =>
@@ -142,7 +142,7 @@ function sendMethod(wire: Wire, channel: number, [group, method]: Method, ...par
 /** Reads the arguments of the expected method. Throws TargetFailure if the broker closes the connection or channel. */
 async function readReply({ wire, secrets }: Broker, channel: number, [group, method]: Method) {
   const head = await wire.read(7);
-  // A broker without this version responds with the header of its own.
+  // A broker that does not support this protocol version responds with a header of its own version.
   if (head.toString("latin1", 0, 4) === "AMQP")
     throw new TargetFailure("The server does not support AMQP 0-9-1.");
   const length = head.readUInt32BE(3);

@@ -11,7 +11,7 @@ import { docker } from "../../../support/fakes/docker.ts";
 import type { ServeSocket } from "../../../support/fakes/fake.ts";
 import { defineTestWith } from "../../../support/real-targets.ts";
 
-/** The Docker of this machine, as far as its socket allows. */
+/** A stand-in for the Docker API on a socket. */
 async function createSocket() {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
   const path = join(folder, "docker.sock");

@@ -33,7 +33,7 @@ export function EditDialog({
   const form = useForm<Values>(
     { title, severity, public: incident.public, monitorIds, impacts },
     async (values, force, idempotencyKey) => {
-      // Publishing can't be called back.
+      // Publishing notifies subscribers, so it is held.
       const change = values.public && !incident.public ? holdUpdate : changeIncident;
       await change(incident, dropUnaffected(values), force ? undefined : incident, idempotencyKey);
       onClose();

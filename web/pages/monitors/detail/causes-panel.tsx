@@ -29,7 +29,7 @@ export const useCauses = (id: string, monitor: Monitor | undefined) =>
     ),
   });
 
-/** What changed before the monitor failed, and which monitors failed with it. */
+/** Lists the changes before the monitor failed, and the monitors that failed with it. */
 export function CausesPanel({ monitor }: { monitor: Monitor }) {
   const { data } = useCauses(monitor.id, monitor);
   if (!isFailing(monitor) || data?.since == null) return null;

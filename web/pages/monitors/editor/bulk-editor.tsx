@@ -241,7 +241,7 @@ export default function BulkDialog({ edit }: { edit: BulkEdit }) {
   );
 }
 
-/** The monitors without those that can't be deleted, as far as the preview names them. */
+/** Finds the monitors that can be deleted: all except the ones that the preview names. */
 function findDeletable({ monitorIds }: BulkEdit, { unchanged }: BulkPreview) {
   const refused = new Set(unchanged.flatMap(({ monitors }) => monitors.map(({ id }) => id)));
   return findKnownMonitors(new Set(monitorIds)).filter(({ id }) => !refused.has(id));

@@ -112,7 +112,7 @@ const GroupActions = ({
     {mayWrite &&
       listSwitches(group).map(({ phrase, icon, run }, index) => (
         <button
-          // By index: the button keeps the focus when its action changes to the opposite.
+          // Keyed by index, so that the button keeps the focus when its action changes to the opposite.
           key={index}
           type="button"
           className="dots not-phone"

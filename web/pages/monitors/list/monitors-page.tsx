@@ -143,7 +143,7 @@ export function MonitorsPage() {
   );
 }
 
-/** What needs attention now. */
+/** The panels above the list. They describe the present, so a past time hides them. */
 const Present = ({ overview }: { overview: Overview }) => (
   <>
     <ProblemBanners />

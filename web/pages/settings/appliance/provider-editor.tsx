@@ -136,7 +136,7 @@ const presetOptions = presetNames.map((value) => ({ value, label: presets[value]
 
 function PresetFields({ form }: Part) {
   const { values, set } = form;
-  /** Fills in what the preset knows. A name that was typed stays. */
+  /** Fills in the values of the preset. A typed name remains. */
   function choose(preset: PresetName) {
     const [before, after] = [presets[values.preset], presets[preset]];
     if (values.name === "" || values.name === before.label)

@@ -16,7 +16,7 @@ export function RestoreButton({
   isText = false,
 }: {
   record: Deleted;
-  /** Whether it is a part of a text. */
+  /** Whether the button is part of a sentence. */
   isText?: boolean;
 }) {
   const { noun, id, name } = record;
