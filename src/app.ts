@@ -1,11 +1,8 @@
 /** Composes the appliance from its parts, and starts and stops them in order. */
-import { X509Certificate } from "node:crypto";
 import { measureDisk } from "./operations/diagnostics/disk.ts";
 import { hostname, networkInterfaces } from "node:os";
-import { join } from "node:path";
 import { receiverKinds } from "./alerting/channels/kinds-schema.ts";
 import { createAlertEngine } from "./alerting/deciding/engine.ts";
-import { createPublicLinkRoutes } from "./alerting/records/routes.ts";
 import { createSnsVerifier } from "./alerting/sources/aws-sns.ts";
 import type { MailListener } from "./alerting/sources/mail/listener.ts";
 import { createMailMetrics } from "./alerting/sources/mail/metrics.ts";
@@ -23,56 +20,37 @@ import { createApiKeyCache } from "./accounts/api-keys/service.ts";
 import { buildNodeName } from "./cluster/rules.ts";
 import { ClusterNode } from "./cluster/service.ts";
 import { soleNode } from "./cluster/leases.ts";
-import { type Clock, hourMs, readSystemClock } from "./core/time/clock.ts";
-import { type FairQueue, createFairQueue } from "./core/collections/fair-queue.ts";
-import { codeMs } from "./alerting/contact-methods/rules.ts";
-import {
-  alertBounds,
-  contactBounds,
-  mailBounds,
-  reportBounds,
-  requestBounds,
-  signUpBounds,
-  sourceBounds,
-  statusPageBounds,
-} from "./core/limits.ts";
+import { type Clock, readSystemClock } from "./core/time/clock.ts";
+import { createFairQueue } from "./core/collections/fair-queue.ts";
+import { mailBounds, sourceBounds } from "./core/limits.ts";
 import type { createLog } from "./core/log.ts";
-import { countWaitingPasswords } from "./core/security/passwords.ts";
 import { createOwnHosts } from "./core/security/own-hosts.ts";
 import {
   type Listener,
   describeListeners,
   createTargetGuard,
 } from "./core/security/target-guard.ts";
-import type { ApiDependencies } from "./api.ts";
 import { CheckEngine } from "./monitoring/checks/engine/check-engine.ts";
 import { type Config, getEnvironment, buildChildEnvironment } from "./config.ts";
 import { copyInChild, type Sealing } from "./database/backup/copy.ts";
 import { openData } from "./database/data.ts";
 import { sealPlainSecrets } from "./database/seal-plain-secrets.ts";
-import { createResponseCache } from "./http/responses/response-cache.ts";
 import { EventReader } from "./events/reader.ts";
 import { createSignals } from "./events/signals.ts";
 import { createKnownNetworks } from "./http/access/known-networks.ts";
-import { listen, readTls } from "./http/listener.ts";
+import { listen, readExpiry, readTls } from "./http/listener.ts";
 import { createTransferLimit } from "./http/responses/large-bodies.ts";
-import { type Ports, createPorts } from "./http/ports.ts";
+import { createPorts } from "./http/ports.ts";
 import { createNetworkLimit, createRateLimit } from "./http/access/rate-limit.ts";
-import { getOriginalRequest } from "./http/original-request.ts";
 import { createAccessLimits } from "./http/access/access-limits.ts";
-import { createTrustedHeader, noTrustedHeader } from "./http/access/trusted-header.ts";
 import { createTrustedProxies } from "./http/access/trusted-proxies.ts";
-import { createAssetRoutes, createWebFiles } from "./http/responses/web-files.ts";
 import { createWriteContention } from "./http/write-contention.ts";
 import { HeldChangeSender } from "./http/held-changes/sender.ts";
-import type { Route } from "./http/openapi.ts";
 import { LivePages } from "./dashboard/live.ts";
 import { MaintenanceWatch } from "./monitoring/maintenance/watch.ts";
 import { exchange } from "./core/outgoing/http/exchange.ts";
 import { createAccessTokenCache } from "./core/outgoing/access-tokens.ts";
-import { type Collector, createFamily } from "./core/metrics.ts";
 import { createRequestMetrics } from "./http/request-metrics.ts";
-import { renderApplianceMetrics } from "./operations/metrics/appliance.ts";
 import { createEventLoopDelay } from "./operations/metrics/event-loop.ts";
 import { createMetricsToken } from "./operations/metrics/token.ts";
 import { hasPeople } from "./accounts/people/store.ts";
@@ -81,18 +59,16 @@ import { monitorKinds } from "./monitoring/monitors/kinds-schema.ts";
 import { ProviderDocuments } from "./accounts/single-sign-on/documents.ts";
 import { createSetUp, removeSetUp } from "./accounts/sign-in/set-up.ts";
 import { createSharing } from "./accounts/organizations/service.ts";
-import { createPageLock } from "./status-pages/site/lock.ts";
 import { PagePublisher } from "./status-pages/publishing/publisher.ts";
-import { createStatusSite } from "./status-pages/site/status-site.ts";
 import { SubscriberFanOut } from "./status-pages/subscribers/fan-out.ts";
 import { addReportMailboxes, ReportMailer } from "./reports/mailer.ts";
 import { ReportPrinter } from "./reports/printer.ts";
 import { createSubscriberReceivers } from "./status-pages/subscribers/receivers.ts";
-import { createSubscriptions } from "./status-pages/subscribers/visits.ts";
 import { createSessionCache } from "./accounts/sessions/cache.ts";
 import { findRecentAddresses } from "./accounts/sessions/store.ts";
 import { createReload } from "./reload.ts";
-import { createPublicHandler, createServer, lengthenShortHost } from "./server.ts";
+import { createOnFirstUse } from "./core/first-use.ts";
+import { createHealthResponse, isHealthCheck } from "./http/health.ts";
 
 /** Maximum wait for requests in flight at a stop, in milliseconds. */
 const hardStopMs = 8_000;
@@ -135,7 +111,7 @@ export async function startApp(config: Config, dependencies: Dependencies): Prom
   const files = createFiles(core);
   const jobs = createJobs({ ...core, ...accounts, ...engines, tls });
   const parts = { ...core, ...accounts, ...engines, ...files, ...jobs, tls, token };
-  const web = await createWeb(parts, dependencies.web);
+  const web = openPorts(parts, dependencies.web);
   const mail = await openMailPort(parts, web);
   const configurations = createConfigurationFiles(core, getEnvironment());
   await startParts({ ...parts, ...web });
@@ -201,6 +177,7 @@ async function openCore(
     events,
     ownHosts: createOwnHosts(config.allowedHost, config.url),
     limits: config.limit,
+    publishDir: config.publishDir ?? null,
     signals: createSignals(),
     origin: () => config.url ?? chooseLinkOrigin(listUrls(config, mainPort())),
     linkOrigin: () => config.publicUrl ?? null,
@@ -308,24 +285,7 @@ function createFiles(core: Core) {
   };
 }
 
-/** Reads the person whom a trusted proxy has signed in, if the options name its headers. */
-function buildTrustedHeader(config: Config, isFromTrusted: (request: Request) => boolean) {
-  const { trustedHeaderUser: user, trustedHeaderEmail, trustedHeaderName } = config;
-  if (user === undefined) return noTrustedHeader;
-  const names = {
-    user,
-    email: trustedHeaderEmail ?? null,
-    name: trustedHeaderName ?? null,
-    groups: config.trustedHeaderGroups ?? null,
-  };
-  return createTrustedHeader(names, isFromTrusted, config.trustedHeaderSignOut);
-}
-
 type Tls = { current: ReturnType<typeof readTls> };
-
-/** Expiry of the certificate of `--tls-cert`, in Unix milliseconds; null without one. */
-const readCertificateExpiry = ({ current }: Tls) =>
-  current && new X509Certificate(current.cert).validToDate.getTime();
 
 /** Creates periodic jobs: housekeeping, and the watch for problems of the appliance. */
 function createJobs(
@@ -351,7 +311,7 @@ function createJobs(
   const problems = new ProblemWatch({
     ...core,
     diskOf: () => measureDisk(data.path),
-    certificateExpiresAt: () => readCertificateExpiry(tls),
+    certificateExpiresAt: () => readExpiry(tls.current),
   });
   const heartbeat = new Heartbeat({
     ...core,
@@ -368,77 +328,59 @@ const buildLastUseStatements = ({ keys, sessions }: Awaited<ReturnType<typeof cr
   ...sessions.collectLastSeen(),
 ];
 
-type Parts = Core &
+export type Parts = Core &
   Awaited<ReturnType<typeof createAccounts>> &
   ReturnType<typeof createEngines> &
   ReturnType<typeof createFiles> &
   ReturnType<typeof createJobs> & { tls: Tls; token: ReturnType<typeof createMetricsToken> };
 
-/** Creates the ports, the API, the admin page and the public pages. */
-async function createWeb(parts: Parts, folder: string) {
-  const { config, store, log, contention, listeners, tls } = parts;
-  const web = createWebFiles(folder);
+/** Opens the ports. What answers their requests is loaded with the first one, because it is a third of the start. */
+function openPorts(parts: Parts, folder: string) {
+  const { config, store, log, listeners, checks, tls } = parts;
   const requests = createRequestMetrics();
   const pageQueue = createFairQueue({ atOnce: 1 });
   const peerOf = (request: Request) =>
     (main.server.requestIP(request)?.address ?? "").replace(/^::ffff:/, "");
   const proxies = createTrustedProxies(config.trustProxy, peerOf, log);
-  const { addressOf } = proxies;
-  const site = createSite(parts, { pageQueue, addressOf });
-  const trustedHeader = buildTrustedHeader(config, proxies.isFromTrusted);
-  const secretAddresses = createSecretAddressLimits(parts);
   const sources = createSourceContext(parts);
-  const portCollector = () => createPortCollector(ports, tls);
-  const listCollectors = () => [requests, portCollector(), ...listPartCollectors(parts)];
-  const app = createServer({
-    services: {
-      ...parts,
-      trustedHeader,
-      responses: createResponseCache(store),
-      extendTimeout: (request, seconds) =>
-        main.server.timeout(getOriginalRequest(request), seconds),
-    },
-    api: buildApiDependencies(parts, pageQueue),
-    web,
-    assets: createAssetRoutes(join(folder, "assets"), "/assets"),
-    addressOf,
-    lackedNow: parts.checks.lackedNow,
-    push: {
-      report: parts.checks.report,
-      reportTo: parts.checks.reportTo,
-      wrongTokens: createNetworkLimit(requestBounds.wrongPushTokens.value, parts.clock),
-    },
-    ...secretAddresses,
-    sources,
-    metrics: { token: parts.token, text: () => renderMetrics(parts, pageQueue, listCollectors()) },
+  const handlers = createOnFirstUse(async () => {
+    const { createHandlers } = await import("./handlers.ts");
+    return createHandlers(parts, { folder, main, ports, pageQueue, proxies, requests, sources });
   });
   const transfers = createTransferLimit();
   const { host } = config;
-  const answerPublic = createPublicSite(parts, folder, { site, addressOf, secretAddresses });
   const getListenerOptions = () => ({ host, tls: tls.current, proxies, requests, transfers, log });
   // Must not await from here on, so that our ports are blocked as targets before the first request.
-  const main = listen(getListenerOptions(), config.port, (received) => {
-    const request = lengthenShortHost(received);
-    const published = site.handleRequest(request);
-    if (published !== null) return published;
-    if (request.method !== "GET")
-      contention.recordWrite(main.server.requestIP(getOriginalRequest(request))?.port ?? 0);
-    return app.fetch(request);
+  const main = listen(getListenerOptions(), config.port, (request) => {
+    if (handlers.current !== null) return handlers.current.respond(request);
+    if (isHealthCheck(request)) return createHealthResponse(store, checks.lackedNow);
+    return handlers.get().then(({ respond }) => respond(request));
   });
   const ports = createPorts(
     main,
-    (number) => listen(getListenerOptions(), number, answerPublic),
+    (number) =>
+      listen(
+        getListenerOptions(),
+        number,
+        (request) =>
+          handlers.current?.respondPublicly(request) ??
+          handlers.get().then(({ respondPublicly }) => respondPublicly(request)),
+      ),
     (open) => listeners.splice(0, Infinity, ...open.map((port) => ({ host, port }))),
   );
   ports.usePublic(config.publicPort);
-  const held = new HeldChangeSender({ ...parts, routes: app.routes as unknown as Route[] });
-  return { main, ports, site, held, sources, publisher: createPublisher(parts, pageQueue) };
+  const held = new HeldChangeSender({
+    ...parts,
+    listRoutes: async () => (await handlers.get()).routes,
+  });
+  const publisher = new PagePublisher({ ...parts, pageQueue });
+  return { main, ports, handlers, held, sources, publisher };
 }
 
 /** Opens the port of `--smtp-port`; null without it. Checks and alerts can't reach it. */
 async function openMailPort(
   parts: Parts,
-  { sources, ports }: Pick<Awaited<ReturnType<typeof createWeb>>, "sources" | "ports">,
+  { sources, ports }: Pick<ReturnType<typeof openPorts>, "sources" | "ports">,
 ): Promise<MailListener | null> {
   const { config, store, clock, log, tls } = parts;
   const { host, smtpPort } = config;
@@ -461,40 +403,6 @@ async function openMailPort(
   return listener;
 }
 
-/** Creates the handler of the public port. Its links in alerts share the limits of the main port. */
-function createPublicSite(
-  services: Parts,
-  folder: string,
-  {
-    site,
-    addressOf,
-    secretAddresses,
-  }: {
-    site: ReturnType<typeof createSite>;
-    addressOf: (request: Request) => string;
-    secretAddresses: ReturnType<typeof createSecretAddressLimits>;
-  },
-) {
-  const { log } = services;
-  const assets = createAssetRoutes(join(folder, "assets/public"), "/assets/public");
-  const limits = secretAddresses.alertLinks;
-  const links = createPublicLinkRoutes({ services, limits, addressOf, log });
-  return createPublicHandler(log, site.answerAlone, assets, links);
-}
-
-/** Creates the limits of addresses that are their own credential. */
-const createSecretAddressLimits = ({ clock, linkOrigin }: Parts) => ({
-  calendars: {
-    wrongTokens: createNetworkLimit(requestBounds.wrongCalendarTokens.value, clock),
-    reads: createRateLimit(requestBounds.calendarReads.value, clock),
-  },
-  alertLinks: {
-    wrongTokens: createNetworkLimit(requestBounds.wrongAlertLinks.value, clock),
-    requests: createRateLimit(requestBounds.alertLinkRequests.value, clock),
-    linkOrigin,
-  },
-});
-
 /** Creates the receivers for alerts of other tools. */
 const createSourceContext = ({ clock, sourceWriter, verifySns }: Parts) => ({
   writer: sourceWriter,
@@ -503,124 +411,12 @@ const createSourceContext = ({ clock, sourceWriter, verifySns }: Parts) => ({
   requests: createRateLimit(sourceBounds.requests.value, clock),
 });
 
-/** Creates the public pages. */
-function createSite(
-  parts: Parts,
-  shared: { pageQueue: FairQueue; addressOf: (request: Request) => string },
-) {
-  const { store, vault, clock } = parts;
-  const { addressOf } = shared;
-  const createLimitPerNetwork = (count: number) => createNetworkLimit(count, clock);
-  return createStatusSite({
-    ...parts,
-    ...shared,
-    store: store.relaxed(),
-    renderLimit: createLimitPerNetwork(statusPageBounds.uncachedRenders.value),
-    lock: createPageLock(
-      store.relaxed(),
-      vault,
-      clock,
-      createLimitPerNetwork(requestBounds.wrongPagePasswords.value),
-      addressOf,
-    ),
-    subscriptions: createSubscriptions({
-      services: parts,
-      signUps: createLimitPerNetwork(signUpBounds.perMinute.value),
-      addressOf,
-    }),
-  });
-}
-
-const buildPublishing = ({ config }: Pick<Parts, "config">) => ({
-  publishDir: config.publishDir ?? null,
-});
-
-const createPublisher = (parts: Parts, pageQueue: FairQueue) =>
-  new PagePublisher({ ...parts, pageQueue, ...buildPublishing(parts) });
-
-/** Selects the dependencies that routes declare. */
-function buildApiDependencies(parts: Parts, pageQueue: FairQueue): ApiDependencies {
-  const { config, data, clock, checks, downloads, log, scheduled, uploads, tls } = parts;
-  const createLimitPerMinute = (count: number) => createRateLimit(count, clock);
-  return {
-    ...parts,
-    pageQueue,
-    ...buildPublishing(parts),
-    uploads,
-    keepResults: config.keepResults,
-    keepHours: config.keepHours,
-    backups: downloads,
-    runScheduledBackup: () => scheduled.runNow(),
-    databaseNodes: data.shared?.databaseNodes ?? (async () => []),
-    smtpPort: config.smtpPort ?? null,
-    readRuntime: () => ({
-      dataDirectory: data.path,
-      memoryBytes: process.memoryUsage.rss(),
-      logLevel: log.getLevel(),
-      waiting: {
-        ...checks.countWaiting(),
-        pages: pageQueue.waiting(),
-        passwords: countWaitingPasswords(),
-      },
-    }),
-    certificate: () => tls.current && tls.current.cert,
-    checkNow: checks.checkNow,
-    tryCheck: checks.tryCheck,
-    testMailLimit: createLimitPerMinute(alertBounds.testMails.value),
-    replayLimit: createLimitPerMinute(sourceBounds.replays.value),
-    testAlertLimit: createLimitPerMinute(alertBounds.testAlerts.value),
-    codeLimit: createRateLimit(contactBounds.codes.value, clock, { windowMs: codeMs }),
-    reportLimit: createRateLimit(reportBounds.sentNow.value, clock, { windowMs: hourMs }),
-    previewLimit: createLimitPerMinute(statusPageBounds.previews.value),
-    hostCheckLimit: createLimitPerMinute(statusPageBounds.hostChecks.value),
-  };
-}
-
-/** Parts that export metrics. */
-const listPartCollectors = (parts: Parts): Collector[] => [
-  parts.checks,
-  parts.alerts,
-  parts.events,
-  parts.live,
-  parts.cleaning,
-  parts.scheduled,
-  parts.mailMetrics,
-  parts.loop,
-];
-
-const renderMetrics = (
-  { store, data }: Parts,
-  pageQueue: FairQueue,
-  collectors: readonly Collector[],
-) => renderApplianceMetrics({ store, directory: data.path, pageQueue, collectors });
-
-const createPortCollector = (ports: Ports, tls: Tls): Collector => ({
-  metrics() {
-    const expiresAt = readCertificateExpiry(tls);
-    return [
-      createFamily(
-        "signalbox_http_requests_in_flight",
-        "gauge",
-        "Requests in progress, including the streams of open pages.",
-        ports.pendingRequests(),
-      ),
-      createFamily(
-        "signalbox_tls_certificate_expiry_timestamp_seconds",
-        "gauge",
-        "Unix time at which the certificate of --tls-cert expires.",
-        expiresAt === null ? null : expiresAt / 1_000,
-      ),
-    ];
-  },
-});
-
-type RunningParts = Parts & Awaited<ReturnType<typeof createWeb>>;
+type RunningParts = Parts & ReturnType<typeof openPorts>;
 
 async function startParts(parts: RunningParts) {
-  const { site, live, alerts, notices, maintenance, checks, held, publisher } = parts;
+  const { live, alerts, notices, maintenance, checks, held, publisher } = parts;
   await parts.node?.start();
-  for (const part of [site, live, alerts, notices, maintenance, held, publisher])
-    await part.start();
+  for (const part of [live, alerts, notices, maintenance, held, publisher]) await part.start();
   const { loop, cleaning, scheduled, problems, alarm, heartbeat, reports } = parts;
   for (const part of [loop, cleaning, scheduled, problems, alarm, heartbeat, reports]) part.start();
   // Requests are already served during this, because all parts that they use have started.
@@ -649,8 +445,9 @@ async function stopParts(
   await parts.configurations.waitUntilApplied();
   const first = [live, checks, maintenance, cleaning, problems, alarm, reports];
   await Promise.all(first.map((part) => tryStop(() => part.stop())));
-  for (const part of [parts.publisher, parts.held, parts.notices, parts.alerts, parts.site])
+  for (const part of [parts.publisher, parts.held, parts.notices, parts.alerts])
     await tryStop(() => part.stop());
+  await tryStop(async () => (await parts.handlers.pending)?.stop());
   await tryStop(() => parts.node?.stop());
   const deadline = performance.now() + hardStopMs;
   while (ports.pendingRequests() > 0 && performance.now() < deadline) await Bun.sleep(10);

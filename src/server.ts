@@ -6,7 +6,6 @@ import { createVisitorSignInRoutes } from "./status-pages/site/sign-in-routes.ts
 import { admitVisitor, respondVisitorFailure } from "./status-pages/site/sign-in-service.ts";
 import { createCallbackRoutes } from "./accounts/single-sign-on/routes.ts";
 import { createLinkRoutes, type createPublicLinkRoutes } from "./alerting/records/routes.ts";
-import { formatTimestamp } from "./core/time/clock.ts";
 import { Elysia } from "elysia";
 import { type ApiDependencies, createRoutes } from "./api.ts";
 import { AppError } from "./core/errors.ts";
@@ -30,7 +29,6 @@ import { pathOf } from "./http/request.ts";
 import { buildPathPattern, createResourceFinder } from "./http/resources.ts";
 import type { RequestServices } from "./http/services.ts";
 import type { Log } from "./core/log.ts";
-import type { Store } from "./database/store.ts";
 import { assertSameOrigin, type Principal } from "./http/access/session.ts";
 import type { WebFiles } from "./http/responses/web-files.ts";
 import {
@@ -49,6 +47,7 @@ import { metricsType } from "./core/metrics.ts";
 import type { SourceContext } from "./alerting/sources/receive.ts";
 import { createReceivingRoutes } from "./alerting/sources/receiving-routes.ts";
 import { createMcpRoutes, mcpPath } from "./mcp/routes.ts";
+import { createHealthResponse, type FindLack } from "./http/health.ts";
 import { setRoute } from "./http/request-metrics.ts";
 import { consume } from "./http/access/rate-limit.ts";
 import { renderMetrics } from "./operations/metrics/organization.ts";
@@ -78,11 +77,7 @@ type Dependencies = {
   sources: SourceContext;
   /** Metrics of the appliance, for clients with its token. */
   metrics: { token: Pick<MetricsToken, "isSentBy">; text: () => Promise<string> };
-  /**
-   * Returns the resource that this machine currently lacks, and since when (Unix milliseconds). Checks are not judged
-   * meanwhile.
-   */
-  lackedNow: () => { resource: string; since: number } | null;
+  lackedNow: FindLack;
 };
 
 /** Dependencies of the request steps, with the registered routes. */
@@ -332,29 +327,6 @@ export function lengthenShortHost(request: Request): Request {
     new Request(`${scheme}://localhost${request.url.slice(start)}`, request),
     request,
   );
-}
-
-/**
- * Reports 503 while results can't be stored. If the machine only lacks a resource, the status is 200 and the body
- * names it.
- */
-function createHealthResponse(store: Store, lackedNow: Dependencies["lackedNow"]): Response {
-  const failingSince = store.writes.getFailingSince();
-  const headers = { "Cache-Control": "no-store" };
-  const buildHealthBody = (status: string, reason: string, since: number) => ({
-    status,
-    reasons: [reason],
-    since: formatTimestamp(since),
-  });
-  if (failingSince !== null)
-    return Response.json(buildHealthBody("failing", "storage", failingSince), {
-      status: 503,
-      headers,
-    });
-  const lack = lackedNow();
-  const body =
-    lack === null ? { status: "ok" } : buildHealthBody("degraded", lack.resource, lack.since);
-  return Response.json(body, { headers });
 }
 
 /** Creates the handler of the port that serves only public pages, their assets, and the links in alerts. */

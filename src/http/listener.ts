@@ -181,6 +181,10 @@ export function readTls(files: {
   return tls;
 }
 
+/** Expiry of a certificate, in Unix milliseconds; null without one. */
+export const readExpiry = (tls: Tls | null): number | null =>
+  tls && new X509Certificate(tls.cert).validToDate.getTime();
+
 function readPemFile(file: string): string {
   try {
     return readFileSync(file, "utf8");

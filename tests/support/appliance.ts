@@ -330,7 +330,10 @@ export function createAppliance(
       linkOrigin: () => publicUrl ?? null,
     },
   });
-  const held = new HeldChangeSender({ ...appliance, routes: app.routes as unknown as Route[] });
+  const held = new HeldChangeSender({
+    ...appliance,
+    listRoutes: async () => app.routes as unknown as Route[],
+  });
   const transfers = createTransferLimit();
   const response = createRequestHandler(
     { log, tls: null, proxies, requests, transfers },

@@ -32,8 +32,8 @@ const maxSleepMs = 1_000;
 type Dependencies = ScopeServices &
   Pick<RequestServices, "keys" | "sessions" | "log"> & {
     events: EventReader;
-    /** All routes of the API. */
-    routes: readonly Route[];
+    /** Lists all routes of the API. */
+    listRoutes: () => Promise<readonly Route[]>;
   };
 
 /** Another process sent the change, or a person undid it. */
@@ -46,7 +46,6 @@ class Settled extends AppError {
 /** Every node runs one. A guard in the write decides which of them sends a change. */
 export class HeldChangeSender {
   readonly #dependencies: Dependencies;
-  readonly #endpoints: ReadonlyMap<string, Endpoint>;
   #subscription: Subscription | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #pending: Promise<void> = Promise.resolve();
@@ -54,11 +53,6 @@ export class HeldChangeSender {
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
-    this.#endpoints = new Map(
-      dependencies.routes.flatMap(({ hooks: { detail } }) =>
-        detail?.endpoint?.query === HoldQuery ? [[detail.endpoint.name, detail.endpoint]] : [],
-      ),
-    );
   }
 
   async start() {
@@ -121,9 +115,16 @@ export class HeldChangeSender {
     }
   }
 
+  async #findEndpoint(operation: string): Promise<Endpoint | undefined> {
+    const routes = await this.#dependencies.listRoutes();
+    return routes
+      .map(({ hooks: { detail } }) => detail?.endpoint)
+      .find((endpoint) => endpoint?.query === HoldQuery && endpoint.name === operation);
+  }
+
   async #run(row: HeldRow) {
     const { clock } = this.#dependencies;
-    const endpoint = this.#endpoints.get(row.operation);
+    const endpoint = await this.#findEndpoint(row.operation);
     if (endpoint === undefined) throw new AppError("NOT_FOUND", "This operation does not exist.");
     // Only API keys and people send requests.
     const actor = {
