@@ -86,8 +86,13 @@ const has = (flag: string) => process.argv.includes(flag);
 const plain = "dist/plain";
 /** Folder of the chunks of the executable. */
 const code = "dist/code";
-/** Modules that every start of the server loads, together with what they import. */
-const startModules = ["src/main.ts", "src/cli/support/command-line.ts", "src/app.ts"];
+/** Modules that a start of the server and its first request load, together with what they import. */
+const startModules = [
+  "src/main.ts",
+  "src/cli/support/command-line.ts",
+  "src/app.ts",
+  "src/handlers.ts",
+];
 
 if (has("--watch")) await serveAndWatch();
 else if (has("--page")) await buildPage();
@@ -431,8 +436,8 @@ async function measureFirstLoad(folder: string, entry: string): Promise<number> 
 type Chunks = { first: string[]; later: string[] };
 
 /**
- * Bundles the code into chunks. Returns those that every start loads, the entry first, and those that are loaded on
- * first use.
+ * Bundles the code into chunks. Returns those that a start and its first request load, the entry first, and those that
+ * are loaded later.
  */
 async function bundle(): Promise<Chunks> {
   const result = await Bun.build({

@@ -1,11 +1,11 @@
 /**
- * Creates what answers the requests of both ports: the API, the admin page and the public pages. Loaded with the first
+ * Creates the API, the admin page and the public pages, for the main port and the public port. Loaded with the first
  * request, so that a start loads no routes.
  */
 import { hourMs } from "./core/time/clock.ts";
 import { join } from "node:path";
 import { createPublicLinkRoutes } from "./alerting/records/routes.ts";
-import { type FairQueue } from "./core/collections/fair-queue.ts";
+import type { FairQueue } from "./core/collections/fair-queue.ts";
 import { codeMs } from "./alerting/contact-methods/rules.ts";
 import {
   alertBounds,
@@ -18,9 +18,9 @@ import {
 } from "./core/limits.ts";
 import { countWaitingPasswords } from "./core/security/passwords.ts";
 import type { ApiDependencies } from "./api.ts";
-import { type Config } from "./config.ts";
+import type { Config } from "./config.ts";
 import { createResponseCache } from "./http/responses/response-cache.ts";
-import { type Ports } from "./http/ports.ts";
+import type { Ports } from "./http/ports.ts";
 import { createNetworkLimit, createRateLimit } from "./http/access/rate-limit.ts";
 import { getOriginalRequest } from "./http/original-request.ts";
 import { createTrustedHeader, noTrustedHeader } from "./http/access/trusted-header.ts";
@@ -32,7 +32,7 @@ import { createPageLock } from "./status-pages/site/lock.ts";
 import { createStatusSite } from "./status-pages/site/status-site.ts";
 import { createSubscriptions } from "./status-pages/subscribers/visits.ts";
 import { createPublicHandler, createServer, lengthenShortHost } from "./server.ts";
-import type { Parts } from "./app.ts";
+import type { Parts } from "./parts.ts";
 import type { SourceContext } from "./alerting/sources/receive.ts";
 import type { Proxies } from "./http/access/trusted-proxies.ts";
 import type { RequestMetrics } from "./http/request-metrics.ts";

@@ -65,6 +65,8 @@ const folders = [
   "server.ts",
   "config.ts",
   "reload.ts",
+  "parts.ts",
+  "handlers.ts",
   "app.ts",
   "cli",
   "main.ts",
@@ -243,7 +245,7 @@ test("the first page loads no form and no limits, which are large and needed lat
   expect(files.filter((file) => late.includes(file))).toEqual([]);
 });
 
-test("a start loads only the libraries of its first response, and small ones", async () => {
+test("a start loads no routes, and only small libraries", async () => {
   // All other modules of the two entry points are loaded by the commands that need them.
   const { files, packages } = await listLoaded(
     "src/main.ts",
@@ -254,14 +256,13 @@ test("a start loads only the libraries of its first response, and small ones", a
   const libraries = packages.filter((name) => !/^(node|bun):/.test(name));
   expect([...new Set(libraries.map((name) => name.split("/")[0]))]).toEqual([
     "@bomb.sh",
-    "@elysiajs",
     "@rgrove",
     "aws4fetch",
     "commander",
     "drizzle-orm",
-    "elysia",
     "zod",
   ]);
+  expect(files.filter((file) => file.endsWith("routes.ts"))).toEqual([]);
   expect(files.filter((file) => /document\.ts$|\.tsx$/.test(file))).toEqual([]);
 });
 

@@ -10,7 +10,6 @@ import type { StoredResult } from "../events/signals.ts";
 import { type Listener, encodeMessage, type Reader } from "../http/responses/event-stream.ts";
 import { effectOf, sealPosition, replayable, openPosition } from "./rules.ts";
 import type { CompactMonitor } from "./schema.ts";
-import { readRows } from "./service.ts";
 import { selectVisibleEvents } from "./visible-events-store.ts";
 import {
   findChannelSignatures,
@@ -236,11 +235,17 @@ export class OpenPages {
     return changed.map(({ id }) => id);
   }
 
+  // Loaded on first use, because a start without open pages needs no rows.
+  async #readRows(ids: readonly string[]) {
+    const { readRows } = await import("./service.ts");
+    return readRows(this.#source, ids);
+  }
+
   async #sendRows() {
     const isChecked = new Map([...this.#changed].slice(0, maxRows));
     if (isChecked.size === 0) return;
     for (const id of isChecked.keys()) this.#changed.delete(id);
-    const rows = await readRows(this.#source, [...isChecked.keys()]);
+    const rows = await this.#readRows([...isChecked.keys()]);
     const checked = rows.filter(({ id }) => isChecked.get(id) === true);
     const edited = rows.filter(({ id }) => isChecked.get(id) === false);
     this.#send((limit) => buildRowsMessage(checked, limit));
@@ -284,7 +289,7 @@ export class OpenPages {
           .filter(({ type }) => nounOf(type) === "monitor")
           .map((event) => event.subjectId),
       );
-      const message = buildRowsMessage(await readRows(this.#source, [...changed]), groupIds);
+      const message = buildRowsMessage(await this.#readRows([...changed]), groupIds);
       if (message !== null) reader.send(message);
     }
     const sent = missed.at(-1)?.seq ?? seq;

@@ -1,17 +1,18 @@
 /** Decides how a patch or a monitor changes an incident, and which timeline entries it adds. */
-import { Severity } from "../core/fields.ts";
+import type { Severity } from "../core/fields.ts";
 import { incidentBounds } from "../core/limits.ts";
 import { formatDuration } from "../core/text/formatting.ts";
-import {
-  type Incident,
-  type IncidentImpact,
-  type IncidentPatch,
-  type IncidentQuery,
+import { incidentStatuses, severities as allSeverities } from "../core/statuses.ts";
+import type {
+  Incident,
+  IncidentImpact,
+  IncidentPatch,
+  IncidentQuery,
   IncidentStatus,
-  type IncidentUpdate,
-  type Postmortem,
-  type PostmortemPatch,
-  type Translations,
+  IncidentUpdate,
+  Postmortem,
+  PostmortemPatch,
+  Translations,
 } from "./schema.ts";
 
 const defaultMessages: Record<IncidentStatus, string> = {
@@ -208,12 +209,12 @@ export function parseWantedStates(
 ): { status: IncidentStatus; severity: Severity }[] | null {
   if (query.status === undefined && query.severity === undefined && query.open === undefined)
     return null;
-  const statuses = IncidentStatus.options.filter(
+  const statuses = incidentStatuses.filter(
     (status) =>
       (query.status === undefined || query.status === status) &&
       (query.open === undefined || (query.open === "true") === (status !== "resolved")),
   );
-  const severities = query.severity === undefined ? Severity.options : [query.severity];
+  const severities = query.severity === undefined ? allSeverities : [query.severity];
   return statuses.flatMap((status) => severities.map((severity) => ({ status, severity })));
 }
 

@@ -21,7 +21,7 @@ import {
   receiverIdOf,
 } from "./mailer.ts";
 import type { ReportPrinter } from "./printer.ts";
-import { findLastPeriod } from "./rules.ts";
+import { findLastPeriod, nameReportFile } from "./rules.ts";
 import type {
   MailSubject,
   Report,
@@ -30,7 +30,7 @@ import type {
   ReportToSend,
   SentReportMail,
 } from "./schema.ts";
-import { nameReportFile, printReport } from "./service.ts";
+import { printReport } from "./service.ts";
 import { guardNotSending, insertSentReport } from "./store.ts";
 
 const findMail = async ({ store, organizationId }: Scope, subject: MailSubject) =>

@@ -29,12 +29,11 @@ import { getLanguage } from "../status-pages/languages/catalogue.ts";
 import type { Language } from "../status-pages/languages/language.ts";
 import { findPlainPage } from "../status-pages/store.ts";
 import { composeReportMail } from "./mail-message.ts";
-import { type CompletedPeriod, findLastPeriod } from "./rules.ts";
+import { type CompletedPeriod, findLastPeriod, nameReportFile } from "./rules.ts";
 import type { composePdfDocument } from "./pdf-document.ts";
 import type { ReportPrinter } from "./printer.ts";
 import type { MailSubject, Report } from "./schema.ts";
 import { findSentReport } from "./store.ts";
-import { getReportOfPeriod, nameReportFile } from "./service.ts";
 
 const tickMs = 60_000;
 /** Wait after the end of a period, so that its last results are stored. */
@@ -283,12 +282,13 @@ async function sendReport(
 }
 
 /** Returns the report that a mail is about. Throws NOT_FOUND. */
-export const getReportOfMail = (
+export async function getReportOfMail(
   scope: Scope,
   { groupId, statusPageId, slaTarget, maintenance }: Omit<ReportMail, "to">,
   period: Period,
-) =>
-  getReportOfPeriod(
+) {
+  const { getReportOfPeriod } = await import("./service.ts");
+  return getReportOfPeriod(
     scope,
     {
       ...(groupId !== null && { groupId }),
@@ -298,6 +298,7 @@ export const getReportOfMail = (
     },
     period,
   );
+}
 
 /** Composes a mail without its attachment. */
 export async function composeMail(

@@ -381,3 +381,14 @@ export function formatCsv({ subject, summary, groups, monitors, ...report }: Rep
         ]),
   ].join("");
 }
+
+/** Names the file of a report after its month, or the first day of its week. */
+export function nameReportFile(
+  { subject, month, from, timeZone }: Report,
+  extension: string,
+  interval: "weekly" | "monthly" = "monthly",
+): string {
+  const firstDay = formatTimestamp(toLocal(Date.parse(from), timeZone)).slice(0, 10);
+  const period = interval === "weekly" ? `week-${firstDay}` : month;
+  return `report${subject.type === "organization" ? "" : `-${subject.type}`}-${period}.${extension}`;
+}

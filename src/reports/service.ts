@@ -18,6 +18,7 @@ import {
   formatZonedMonth,
   getMonthSpan,
   findOutages,
+  nameReportFile,
   splitPeriods,
   type Span,
   combineFigures,
@@ -323,17 +324,6 @@ function pickLongestOutages(outages: readonly Outage[]): Outage[] {
 export async function downloadReport(scope: Scope, query: ReportQuery): Promise<File> {
   const report = await getWholeReport(scope, query);
   return new File([formatCsv(report)], nameReportFile(report, "csv"));
-}
-
-/** Names the file of a report after its month, or the first day of its week. */
-export function nameReportFile(
-  { subject, month, from, timeZone }: Report,
-  extension: string,
-  interval: "weekly" | "monthly" = "monthly",
-): string {
-  const firstDay = formatTimestamp(toLocal(Date.parse(from), timeZone)).slice(0, 10);
-  const period = interval === "weekly" ? `week-${firstDay}` : month;
-  return `report${subject.type === "organization" ? "" : `-${subject.type}`}-${period}.${extension}`;
 }
 
 /** Returns the report as a PDF file. Throws NOT_FOUND, VALIDATION_ERROR, CONFLICT without Chromium. */

@@ -3,7 +3,8 @@ import { z } from "zod";
 import { Deleted } from "../core/paging.ts";
 import { defineEndpoint } from "../http/endpoint.ts";
 import { createRouter } from "../http/request-context.ts";
-import { fontType, logoTypes, NewStatusPage, StatusPage, StatusPagePatch } from "./schema.ts";
+import { fontType, logoTypes } from "./rules.ts";
+import { NewStatusPage, StatusPage, StatusPagePatch } from "./schema.ts";
 import {
   createStatusPage,
   deleteStatusPage,

@@ -5,6 +5,12 @@ import type { OwnHosts } from "../core/security/own-hosts.ts";
 import type { Audience } from "./access-rules.ts";
 import type { StatusPage, StatusPageSection } from "./schema.ts";
 
+/** Accepted media types of a logo. */
+export const logoTypes = ["image/png", "image/webp", "image/svg+xml"] as const;
+
+/** Media type of a font. */
+export const fontType = "font/woff2";
+
 /** Returns the field that the visibility requires and the page lacks, with the issue; else null. */
 export function findMissingAccess(
   { visibility, allowedAddresses }: Pick<StatusPage, "visibility" | "allowedAddresses">,

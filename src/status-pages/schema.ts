@@ -23,12 +23,6 @@ import { defaultLook, Look, LookPatch } from "./look-schema.ts";
 
 const maxMonitors = statusPageBounds.monitorsInSections.value;
 
-/** Accepted media types of a logo. */
-export const logoTypes = ["image/png", "image/webp", "image/svg+xml"] as const;
-
-/** Media type of a font. */
-export const fontType = "font/woff2";
-
 export const slug = z
   .string()
   .regex(

@@ -22,7 +22,7 @@ import {
   hashFile,
   selectSections,
 } from "./rules.ts";
-import { fontType } from "./schema.ts";
+import { fontType } from "./rules.ts";
 import { defaultLook, type Look } from "./look-schema.ts";
 import type { StatusPageSection } from "./schema.ts";
 

@@ -5,9 +5,9 @@ import {
   getMonthSpan,
   findOutages,
   listReportDays,
+  nameReportFile,
   splitPeriods,
 } from "../../src/reports/rules.ts";
-import { nameReportFile } from "../../src/reports/service.ts";
 import type { Report, ReportFigures } from "../../src/reports/schema.ts";
 
 import { type HeartbeatRow, insertHeartbeats } from "../../src/monitoring/uptime/store.ts";

@@ -1,7 +1,8 @@
 /** Computes uptime and latency figures from heartbeats and from hourly or daily sums. */
 import { dayMs, hourMs } from "../../core/time/clock.ts";
 import { addCounts, bucketOf, type LatencyCounts } from "../../core/collections/percentiles.ts";
-import { HeartbeatStatus, type LatencyQuery } from "./schema.ts";
+import { heartbeatStatuses } from "../../core/statuses.ts";
+import type { HeartbeatStatus, LatencyQuery } from "./schema.ts";
 
 /** Seconds of a period in each heartbeat status. */
 export type Seconds = Record<`${HeartbeatStatus}Seconds`, number>;
@@ -17,11 +18,11 @@ export type Sums = Seconds & {
 
 /** Returns the database code of a status. */
 export function codeOf(status: HeartbeatStatus): number {
-  return HeartbeatStatus.options.indexOf(status);
+  return heartbeatStatuses.indexOf(status);
 }
 
 export function getStatus(code: number): HeartbeatStatus {
-  const status = HeartbeatStatus.options[code];
+  const status = heartbeatStatuses[code];
   if (status === undefined) throw new Error(`There is no heartbeat status ${code}.`);
   return status;
 }

@@ -12,7 +12,7 @@ import { type LoggedEvent, stateTypes } from "../../events/catalogue.ts";
 import { findLastSeq } from "../../events/log.ts";
 import type { EventReader, Subscription } from "../../events/reader.ts";
 import { createPublishDestination, type PublishDestination } from "./destination.ts";
-import { listPublishedFiles, type PublishedFile, type RenderingServices } from "./files.ts";
+import type { PublishedFile, RenderingServices } from "./files.ts";
 import { asOfFile, isRenderedAt, joinOccasions, type Occasion } from "./file-plan.ts";
 import { folderRoot, isSamePlace, locatePlace, type Place, removalDays } from "./rules.ts";
 import type { PublishingPlan } from "./schema.ts";
@@ -245,6 +245,7 @@ export class PagePublisher {
     const { organizationId, pageId } = row;
     const destination = await createPublishDestination(place, plan.s3, { publishDir, targets });
     const known = await this.#claim(row, place);
+    const { listPublishedFiles } = await import("./files.ts");
     const all = await listPublishedFiles(this.#dependencies, {
       organizationId,
       pageId,

@@ -16,7 +16,8 @@ import { type PageLanguage, pageLanguages } from "../../../src/core/languages.ts
 import type { Role } from "../../../src/core/roles.ts";
 import { roles } from "../../../src/core/statuses.ts";
 import type { FieldLabels } from "../../../src/core/kinds.ts";
-import { fontType, logoTypes, statusPageFields } from "../../../src/status-pages/schema.ts";
+import { fontType, logoTypes } from "../../../src/status-pages/rules.ts";
+import { statusPageFields } from "../../../src/status-pages/schema.ts";
 import { ApiError, unwrapData } from "../../data/client.ts";
 import { type StatusPage, cacheStatusPage, getPageRoutes } from "../../data/status-pages.ts";
 import { BusyButton } from "../../components/forms/busy-button.tsx";
