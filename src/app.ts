@@ -10,7 +10,6 @@ import type { MailListener } from "./alerting/sources/mail/listener.ts";
 import { type ConfigurationFiles, createConfigurationFiles } from "./configuration/files/apply.ts";
 import { createFairQueue } from "./core/collections/fair-queue.ts";
 import { mailBounds, sourceBounds } from "./core/limits.ts";
-import type { Listener } from "./core/security/target-guard.ts";
 import { type Config, getEnvironment } from "./config.ts";
 import { listen } from "./http/listener.ts";
 import { createTransferLimit } from "./http/responses/large-bodies.ts";

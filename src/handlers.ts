@@ -67,7 +67,7 @@ export async function createHandlers(parts: Parts, shared: Shared) {
   const assets = createAssetRoutes(join(folder, "assets/public"), "/assets/public");
   return {
     /** Responds on the main port. */
-    respond(received: Request): Response | Promise<Response> {
+    respond: (received: Request): Response | Promise<Response> => {
       const request = lengthenShortHost(received);
       const published = site.handleRequest(request);
       if (published !== null) return published;

@@ -2,7 +2,6 @@
 import { getOwnOrganization } from "../accounts/organizations/service.ts";
 import { AppError } from "../core/errors.ts";
 import { formatTimestamp } from "../core/time/clock.ts";
-import { toLocal } from "../core/time/time-zones.ts";
 import { invalidFieldError } from "../core/validation.ts";
 import { unknownReferenceError } from "../database/references.ts";
 import type { Scope } from "../events/scope.ts";
