@@ -316,6 +316,32 @@ describe("a person", () => {
     expect(await world.readTimeline()).toEqual(["Step 1 of 1: Ada."]);
   });
 
+  for (const [what, body] of [
+    ["deleted", null],
+    ["disabled", { enabled: false }],
+  ] as const)
+    test(`is followed by the next step at once if the last contact method is ${what} before its time`, async () => {
+      const world = await createWorld(() => []);
+      await using ada = await createPersonWithPhone(world, "Ada", { afterMinutes: 3 });
+      const steps = [
+        { afterMinutes: 0, targets: [{ type: "person", id: ada.id }] },
+        buildChannel(30, world.inboxes[1].id),
+      ];
+      const policyPath = `/api/v1/escalation-policies/${world.policyId}`;
+      await world.api("PATCH", policyPath, { body: { steps } });
+      await world.job.changeState("down");
+      expect(await world.passMinutes(1)).toEqual([]);
+      const path = `/dashboard/api/v1/contact-methods/${ada.methodId}`;
+      const { status } = await (body === null
+        ? ada.page("DELETE", path)
+        : ada.page("PATCH", path, { body }));
+      expect(status).toBe(200);
+      expect(await world.passMinutes(4)).toEqual([
+        `${body === null ? 1 : 3} second: monitor.down A`,
+      ]);
+      expect(ada.received()).toEqual([]);
+    });
+
   test("is not called any more after an acknowledgment", async () => {
     const world = await createWorld(() => []);
     const ada = await signInMember(world, "member", { name: "Ada" });

@@ -1,10 +1,13 @@
-/** Finds open alerts that no event ends: their monitor was muted or paused, or their channel works again. */
+/**
+ * Finds open alerts that no event ends: their monitor was muted or paused, or their channel works again. Runs the next step
+ * of those whose last step can reach nobody any more, because a person or a contact method was removed.
+ */
 import { formatTimestamp } from "../../core/time/clock.ts";
 import type { Statement, Store } from "../../database/store.ts";
 import type { OwnWork } from "../../events/fair-follower.ts";
 import type { Ending } from "../records/rules.ts";
 import { dropHeldMessages } from "../records/held-messages.ts";
-import { endRecords } from "../records/store.ts";
+import { endRecords, hurryUnreached } from "../records/store.ts";
 
 /** Alerts examined in one tick, divided among the organizations, and minimum of each. */
 const recordsPerRound = 1_000;
@@ -16,6 +19,7 @@ type Examined = {
   family: string;
   id: string;
   because: Ending | null;
+  isUnreached: 0 | 1 | null;
 };
 
 export type RecordRound = ReturnType<typeof createRecordRound>;
@@ -29,28 +33,36 @@ export function createRecordRound(store: Store) {
     if (organizations.length === 0) return [];
     const maxRecords = Math.max(minRecords, Math.floor(recordsPerRound / organizations.length));
     const turns = organizations.map(({ id }) => [id, ...(positions.get(id) ?? ["", ""])]);
-    const examined = await store.query<Examined>(roundText, [JSON.stringify(turns), maxRecords]);
-    const at = formatTimestamp(now);
+    const examined = await store.query<Examined>(roundText, [
+      JSON.stringify(turns),
+      maxRecords,
+      now,
+    ]);
     positions.clear();
     return [...Map.groupBy(examined, (one) => one.organizationId)].map(([organizationId, own]) => {
       const last = own.length < maxRecords ? undefined : own.at(-1);
       if (last !== undefined) positions.set(organizationId, [last.subjectId, last.family]);
-      return { organizationId, decide: () => endOver(organizationId, own, at) };
+      return { organizationId, decide: () => endOver(organizationId, own, now) };
     });
   };
 }
 
-function endOver(organizationId: string, examined: readonly Examined[], at: string): Statement[] {
+function endOver(organizationId: string, examined: readonly Examined[], now: number): Statement[] {
+  const at = formatTimestamp(now);
   const endedRecords = examined.flatMap(({ id, because }) =>
     because === null ? [] : [{ id, because }],
   );
-  return [...Map.groupBy(endedRecords, ({ because }) => because)].flatMap(([because, some]) => {
-    const ids = some.map(({ id }) => id);
-    return [
-      ...endRecords(organizationId, ids, because, at),
-      ...dropHeldMessages(organizationId, ids, because, at),
-    ];
-  });
+  const ends = [...Map.groupBy(endedRecords, ({ because }) => because)].flatMap(
+    ([because, some]) => {
+      const ids = some.map(({ id }) => id);
+      return [
+        ...endRecords(organizationId, ids, because, at),
+        ...dropHeldMessages(organizationId, ids, because, at),
+      ];
+    },
+  );
+  const unreached = examined.flatMap(({ id, isUnreached }) => (isUnreached === 1 ? [id] : []));
+  return unreached.length === 0 ? ends : [...ends, hurryUnreached(organizationId, unreached, now)];
 }
 
 /** Selects the organizations with open alerts. */
@@ -62,8 +74,23 @@ const organizationsText = `with recursive o(id) as (
     from o where o.id is not null)
   select id from o where id is not null`;
 
+/**
+ * Whether the last step of an escalation has neither sent a message nor plans one. With a full outbox, the next step would
+ * reach nobody either.
+ */
+const isUnreachedText = `r.due_at > ?3 and r.policy_id is not null and r.acknowledged_at is null
+  and r.snoozed_until is null and json_array_length(r.runs) > 0
+  and not exists (select 1 from alert_notifications n
+    where n.organization_id = r.organization_id and n.record_id = r.id)
+  and not exists (select 1 from alerts a
+    where a.organization_id = r.organization_id and a.record_id = r.id
+      and a.data ->> '$.escalation.step' is not null
+      and unixepoch(a.at) >= (select max(value) from json_each(r.runs)) / 1000)
+  and not exists (select 1 from problems f
+    where f.organization_id = r.organization_id and f.name = 'alerts')`;
+
 const roundText = `select r.organization_id as organizationId, r.subject_id as subjectId, r.family,
-    r.id, case
+    r.id, ${isUnreachedText} as isUnreached, case
     when r.family in ('state', 'certificate') then case
       when m.id is null then 'deleted'
       when m.paused or coalesce(g.paused, 0) then 'paused'

@@ -288,6 +288,18 @@ export const hurryEscalation = (
   parameters: [now, organizationId, deliveryId],
 });
 
+/** Makes the next step of these alerts due, unless someone takes care of them. */
+export const hurryUnreached = (
+  organizationId: string,
+  ids: readonly string[],
+  now: number,
+): Prepared => ({
+  text: `update alert_records set due_at = ?1
+    where organization_id = ?2 and id in (select value from json_each(?3)) and due_at > ?1
+      and resolved_at is null and acknowledged_at is null and snoozed_until is null`,
+  parameters: [now, organizationId, JSON.stringify(ids)],
+});
+
 /** Guards that an alert has not changed since it was read. */
 export const guardRecord = (organizationId: string, { id, version }: RecordVersion): Prepared =>
   guardCondition(
