@@ -58,6 +58,7 @@ async function createYearReport(scope: Scope, query: YearReportQuery): Promise<Y
     termsOf,
     incidents: incidents.ofMonitor,
     daysOf: () => createEmptyDays(0),
+    now: isRunning ? span.to : null,
   });
   const areOutagesKnown = rows.every((row) => row.outages !== null);
   const months = await readMonths(scope, reported, listMonths(year, timeZone, span.to));
@@ -100,7 +101,7 @@ async function readMonths(
     const periods = splitPeriods(month.span);
     for await (const portion of splitMonitors(reported)) {
       const keys = portion.map(({ key }) => key);
-      const byKey = await sumPeriods(store, keys, periods);
+      const byKey = await sumPeriods(store, keys, periods, month.isRunning ? month.span.to : null);
       for (const { key, id } of portion) {
         const { measured: _measured, ...seconds } = byKey.get(key) ?? {
           measured: null,
