@@ -333,21 +333,71 @@ async function buildHttpsRecipe(icon: string) {
   });
 }
 
-/** Builds the admin page: its styles, and per language its HTML and scripts. */
+/** Builds the admin page: per language its HTML and scripts, and its styles. */
 async function buildAdmin(fonts: ReadonlyMap<string, string>, icon: string, maskable: string) {
+  const scripts = new Map<AdminLanguage, Awaited<ReturnType<typeof buildScripts>>>();
+  for (const language of adminLanguages) scripts.set(language, await buildScripts(language));
+  const styles = await addAsset("styles.css", inlineFonts(await buildAdminStyles(), fonts));
+  const paths = { icon, maskable, styles, font: fonts.get("inter-latin.woff2") ?? "" };
+  for (const [language, names] of scripts)
+    await writePage(nameAdminPage(language), "web/index.html", { ...paths, ...names, language });
+}
+
+/** Returns the stylesheet of the admin page, for the scripts that are already built. */
+async function buildAdminStyles(): Promise<string> {
   const { outputs } = await Bun.build({
     entrypoints: ["web/theme/styles.css"],
     minify: true,
     external: ["*.woff2"],
+    plugins: [
+      {
+        name: "smaller-styles",
+        setup(builder) {
+          builder.onLoad({ filter: /\.css$/ }, async ({ path }) => {
+            const isMantine = path.endsWith("styles.layer.css");
+            const css = isMantine ? await selectUsedStyles(path) : await Bun.file(path).text();
+            return { contents: writeLeftToRight(css), loader: "css" };
+          });
+        },
+      },
+    ],
   });
-  const css = (await outputs[0]?.text()) ?? "";
-  const styles = await addAsset("styles.css", inlineFonts(css, fonts));
-  const paths = { icon, maskable, styles, font: fonts.get("inter-latin.woff2") ?? "" };
-  for (const language of adminLanguages)
-    await writePage(nameAdminPage(language), "web/index.html", {
-      ...paths,
-      ...(await buildScripts(language)),
-      language,
+  return (await outputs[0]?.text()) ?? "";
+}
+
+/** Returns Mantine's styles without components whose classes no script has, in the order of its own file. */
+async function selectUsedStyles(path: string): Promise<string> {
+  const whole = await Bun.file(path).text();
+  const assets = `${plain}/assets`;
+  const names = (await readdir(assets)).filter((name) => name.endsWith(".js"));
+  const code = await Promise.all(names.map((name) => Bun.file(`${assets}/${name}`).text()));
+  const listClasses = (text: string) => text.match(/\bm_[0-9a-f]{6,8}\b/g) ?? [];
+  const used = new Set(code.flatMap(listClasses));
+  const folder = path.replace(/\.layer\.css$/, "");
+  const parts: { at: number; css: string }[] = [];
+  for (const name of await readdir(folder)) {
+    if (!name.endsWith(".layer.css")) continue;
+    const css = await Bun.file(`${folder}/${name}`).text();
+    const classes = listClasses(css);
+    if (classes.length > 0 && !classes.some((one) => used.has(one))) continue;
+    parts.push({ at: whole.indexOf(classes[0] ?? "@layer"), css });
+  }
+  return parts
+    .sort((one, other) => one.at - other.at)
+    .map(({ css }) => css)
+    .join("\n");
+}
+
+/** Replaces logical properties, because the bundler writes four rules for each: one per direction and browser. */
+function writeLeftToRight(css: string): string {
+  return css
+    .replace(/\binset-inline-start\b/g, "left")
+    .replace(/\binset-inline-end\b/g, "right")
+    .replace(/\b(margin|padding|border)-inline-start\b/g, "$1-left")
+    .replace(/\b(margin|padding|border)-inline-end\b/g, "$1-right")
+    .replace(/\bborder-(start|end)-(start|end)-radius\b/g, (_, block, inline) => {
+      const side = inline === "start" ? "left" : "right";
+      return `border-${block === "start" ? "top" : "bottom"}-${side}-radius`;
     });
 }
 

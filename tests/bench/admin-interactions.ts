@@ -62,7 +62,7 @@ const steps: Record<string, (page: Page, name: string) => Promise<unknown>> = {
     await page.getByRole("region", { name: "Figures" }).waitFor();
   },
   async "choose a range"(page) {
-    const ranges = page.getByRole("navigation", { name: "Time range" }).getByRole("link");
+    const ranges = page.getByRole("navigation", { name: "Time span" }).getByRole("link");
     await ranges.last().click();
     await page.waitForURL(/span=/);
   },

@@ -10,6 +10,7 @@ import {
   measureLoaded,
   open,
   openInContext,
+  readLayoutShift,
   createUsedProfile,
   waitsWhileTyping,
 } from "./admin-page.ts";
@@ -54,20 +55,7 @@ export async function measureLargeAdmin(browser: ReturnType<typeof launchChromiu
     `data: ${formatKb(loaded.decoded)} (goal ≤ 300), ${formatKb(loaded.data)} of them on the wire`,
   );
 
-  const shift = await page.evaluate(
-    () =>
-      new Promise<number>((resolve) => {
-        let sum = 0;
-        new PerformanceObserver((list) => {
-          for (const entry of list.getEntries() as (PerformanceEntry & {
-            value: number;
-            hadRecentInput: boolean;
-          })[])
-            if (!entry.hadRecentInput) sum += entry.value;
-        }).observe({ type: "layout-shift", buffered: true });
-        setTimeout(() => resolve(sum), 100);
-      }),
-  );
+  const shift = await readLayoutShift(page);
   console.log(`layout shift since it was opened: ${shift.toFixed(3)} (goal ≤ 0.02)`);
   const typed = await waitsWhileTyping(page, "service 777");
   console.log(

@@ -5,28 +5,28 @@ import { computeQuantile } from "./process.ts";
 
 // Measurements inside the page. Functions that Chromium runs use no outer names.
 
-type Watched = { rowsAt?: number };
+type Watched = { rowsAt: Promise<number> };
 
 /** Runs before the page: records when its first rows are painted. */
 export function watchForRows() {
-  const watched = globalThis as unknown as Watched;
+  const rowsAt = Promise.withResolvers<number>();
+  Object.assign(globalThis, { rowsAt: rowsAt.promise });
   const observer = new MutationObserver(() => {
     if (document.querySelectorAll(".row-name").length < 5) return;
     observer.disconnect();
     requestAnimationFrame(() => {
       const { port1, port2 } = new MessageChannel();
       // The first task after the frame runs after its paint.
-      port1.onmessage = () => (watched.rowsAt = performance.mark("rows").startTime);
+      port1.onmessage = () => rowsAt.resolve(performance.mark("rows").startTime);
       port2.postMessage(null);
     });
   });
   observer.observe(document, { childList: true, subtree: true });
 }
 
-export async function readTimeToRows(page: Page): Promise<number> {
-  const found = await page.waitForFunction(() => (globalThis as unknown as Watched).rowsAt);
-  return (await found.jsonValue()) ?? Number.NaN;
-}
+/** Waits without polling, which would use the page's main thread. */
+export const readTimeToRows = (page: Page): Promise<number> =>
+  page.evaluate(() => (globalThis as unknown as Watched).rowsAt);
 
 /** Milliseconds from the start of the navigation until the first rows are painted. */
 export async function open(page: Page, url: string): Promise<number> {
@@ -69,6 +69,22 @@ export const measureLoaded = (page: Page): Promise<Loaded> =>
       decoded: buildTotal(data, "decodedBodySize"),
     };
   });
+
+type LayoutShift = PerformanceEntry & { value: number; hadRecentInput: boolean };
+
+/** Layout shift since the page was opened, except after input. */
+export const readLayoutShift = (page: Page): Promise<number> =>
+  page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        let sum = 0;
+        new PerformanceObserver((list) => {
+          for (const { value, hadRecentInput } of list.getEntries() as LayoutShift[])
+            if (!hadRecentInput) sum += value;
+        }).observe({ type: "layout-shift", buffered: true });
+        setTimeout(() => resolve(sum), 100);
+      }),
+  );
 
 const summarize = (longest: number) => (longest === 0 ? "under 50 ms" : `${longest.toFixed(0)} ms`);
 

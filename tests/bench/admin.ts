@@ -1,13 +1,13 @@
-import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { BrowserContext, Page } from "playwright-core";
-import { owner, startOwnedMachine, findRow } from "../support/admin-world.ts";
+import { owner, findRow } from "../support/admin-world.ts";
 import { launchChromium, wholeChromium } from "../support/browser.ts";
-import { replyWith, startTarget } from "../support/target.ts";
+import { replyWith } from "../support/target.ts";
 import { measureBaseline } from "./admin-baseline.ts";
+import { benchAdminGoals } from "./admin-goals.ts";
 import { measureInteractions } from "./admin-interactions.ts";
 import { measureLargeAdmin } from "./admin-large.ts";
+import { createMonitors } from "./admin-monitors.ts";
 import {
   measureScrolling,
   type Loaded,
@@ -22,20 +22,19 @@ import {
 import { traceMainThread } from "./main-thread.ts";
 import { readCpuSeconds, medianOf, computeQuantile } from "./process.ts";
 
-const rounds = 9;
-const groups = 40;
+const rounds = Number(process.env["ADMIN_ROUNDS"] ?? 9);
 const monitors = 1_000;
 
 /** Measures the admin page with 1,000 monitors in 40 groups in real Chromium. */
 export async function benchAdmin() {
   if (!existsSync(wholeChromium))
     throw new Error("This suite needs Chromium (Debian: apt-get install chromium).");
-  await using snapshot = await createMonitors();
+  await using snapshot = await createMonitors(monitors);
   const browser = launchChromium(wholeChromium);
   try {
     const options = { viewport: { width: 1440, height: 900 } };
     const signedIn = { ...options, storageState: snapshot.storageState };
-    console.log(`admin: ${monitors} monitors in ${groups} groups, medians of ${rounds} rounds\n`);
+    console.log(`admin: ${monitors} monitors in 40 groups, medians of ${rounds} rounds\n`);
 
     const first: number[] = [];
     let loaded: Loaded = { scripts: [], script: 0, data: 0, decoded: 0 };
@@ -125,6 +124,7 @@ export async function benchAdmin() {
       `a change of state repaints ${changed.rows} row (goal: 1) and ${changed.heads} folder's summary; ${changed.ms.toFixed(0)} ms after it was asked for`,
     );
     await page.close();
+    await benchAdminGoals(rounds);
     await measureLargeAdmin(browser, 10_000);
   } finally {
     await browser.close();
@@ -177,55 +177,4 @@ async function countGzippedBytes(urls: readonly string[]): Promise<number> {
     return (await response.bytes()).length;
   });
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
-}
-
-const cities = ["Berlin", "Hamburg", "Munich", "Cologne", "Vienna", "Zurich", "Leipzig", "Bremen"];
-
-/** A machine with 1,000 monitors that are up, and a day of results. */
-async function createMonitors() {
-  const snapshot = await startOwnedMachine();
-  const site = await startTarget(replyWith(200));
-  let first = "";
-  for (let group = 0; group < groups; group++) {
-    const city = cities[group % cities.length] ?? "";
-    const name = group < cities.length ? city : `${city} ${Math.floor(group / cities.length) + 1}`;
-    const { id: groupId } = await snapshot.ask("POST", "/api/v1/monitor-groups", {
-      name,
-      color: "blue",
-      tags: ["production"],
-    });
-    for (let number = 0; number < monitors / groups; number++) {
-      const { id } = await snapshot.ask("POST", "/api/v1/monitors", {
-        type: "http",
-        name: `Service ${number} of ${name}`,
-        url: site.at(`/checkout-${group}-${number}`),
-        interval: 86_400,
-        retries: 0,
-        groupId,
-        ...(number % 5 === 0 && { tags: ["customers", "eu"] }),
-      });
-      first ||= id;
-    }
-  }
-  await site.waitUntilAsked(monitors);
-  const database = new Database(join(snapshot.box.dataDir, "signalbox.db"));
-  database.run("PRAGMA busy_timeout = 5000");
-  const add = database.query(
-    `INSERT INTO uptime_hours SELECT ?, key, ?, 0, ?, 0, 0, 60, 2400, 12, 90, NULL FROM monitor_states
-     WHERE true ON CONFLICT DO NOTHING`,
-  );
-  const hour = Math.floor(Date.now() / 3_600_000);
-  database.transaction(() => {
-    for (let back = 1; back < 24; back++) add.run(hour - back, 3_600 - back, back);
-  })();
-  database.close();
-  return {
-    ...snapshot,
-    site,
-    first,
-    async [Symbol.asyncDispose]() {
-      await snapshot[Symbol.asyncDispose]();
-      await site[Symbol.asyncDispose]();
-    },
-  };
 }

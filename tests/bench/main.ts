@@ -1,4 +1,5 @@
 import { benchAdmin } from "./admin.ts";
+import { benchAdminGoals } from "./admin-goals.ts";
 import { benchAlerts } from "./alerts.ts";
 import { benchChecks } from "./checks.ts";
 import { benchConfig } from "./config.ts";
@@ -25,6 +26,7 @@ const suites: Record<string, () => Promise<void>> = {
   pages: benchPages,
   "page-languages": benchPageLanguages,
   admin: benchAdmin,
+  "admin-goals": benchAdminGoals,
   journeys: benchJourneys,
   year: benchYear,
   faults: benchFaults,

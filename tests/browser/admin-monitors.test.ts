@@ -351,6 +351,7 @@ describeInChromium("the Monitors page", (browser) => {
     await page.getByRole("link", { name: /^Web shop/ }).focus();
     await page.keyboard.press("Tab");
     await text.getByText(/^Today \d\d:\d\d–\d\d:\d\d$/).waitFor();
+    expect(await bars.locator("[data-open]").count()).toBe(1);
     // The bar's own content is shown at once.
     expect(await text.locator("dl").textContent()).toBe(" Up…");
     slow.resolve();

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import {
   excerptText,
   excerptName,
+  formatCount,
   formatFieldPath,
   toRemoteLine,
 } from "../../src/core/text/formatting.ts";
@@ -10,6 +11,15 @@ test("a field's path is in JavaScript notation", () => {
   expect(formatFieldPath([])).toBe("");
   expect(formatFieldPath(["monitorIds", 3])).toBe("monitorIds[3]");
   expect(formatFieldPath([0, "name", "first"])).toBe("[0].name.first");
+});
+
+test("a count has separators between thousands", () => {
+  const counts = [0, 7, 999, 1_000, 12_345, 999_999.6, 1_234_567];
+  expect(counts.map(formatCount)).toEqual(
+    counts.map((count) =>
+      new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 }).format(count),
+    ),
+  );
 });
 
 test("an excerpt has a maximum number of code points and never splits one", () => {

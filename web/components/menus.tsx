@@ -1,7 +1,13 @@
 /** Menus with further actions, for rows of lists and for pages of records. */
-import { ActionIcon, Menu } from "@mantine/core";
+import { ActionIcon, Menu, type MenuProps } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
+import {
+  cloneElement,
+  type ComponentProps,
+  type ReactElement,
+  type ReactNode,
+  useState,
+} from "react";
 import { useSignedInPerson } from "../data/session.ts";
 import { type Action, copyCurl } from "./copy.tsx";
 import { Icon, type IconName } from "./display/icons.tsx";
@@ -106,8 +112,10 @@ export function RecordItems({
 /** The “More actions” menu of a record's page. */
 export function MoreActions({ className, children }: { className?: string; children: ReactNode }) {
   return (
-    <Menu position="bottom-end" width={210}>
-      <Menu.Target>
+    <LazyMenu
+      position="bottom-end"
+      width={210}
+      button={
         <ActionIcon
           variant="default"
           size={34}
@@ -116,13 +124,34 @@ export function MoreActions({ className, children }: { className?: string; child
         >
           <Icon name="dots" />
         </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>{children}</Menu.Dropdown>
+      }
+    >
+      {() => children}
+    </LazyMenu>
+  );
+}
+
+/** A menu that renders on the first click of its button. */
+export function LazyMenu({
+  button,
+  children,
+  ...menu
+}: Omit<MenuProps, "children"> & {
+  button: ReactElement<ComponentProps<"button">>;
+  children: () => ReactNode;
+}) {
+  const [isOpened, setIsOpened] = useState(false);
+  if (!isOpened)
+    return cloneElement(button, { "aria-haspopup": "menu", onClick: () => setIsOpened(true) });
+  return (
+    <Menu {...menu} defaultOpened>
+      <Menu.Target>{button}</Menu.Target>
+      <Menu.Dropdown>{children()}</Menu.Dropdown>
     </Menu>
   );
 }
 
-/** The “…” menu of a row. It renders on the first click, because lists can have a thousand rows. */
+/** The “…” menu of a row. */
 export function RowMenu({
   label,
   tabbed = true,
@@ -133,24 +162,14 @@ export function RowMenu({
   tabbed?: boolean;
   children: () => ReactNode;
 }) {
-  const [isOpened, setIsOpened] = useState(false);
   const button = (
-    <button
-      type="button"
-      className="dots"
-      aria-label={label}
-      aria-haspopup="menu"
-      tabIndex={tabbed ? 0 : -1}
-      {...(!isOpened && { onClick: () => setIsOpened(true) })}
-    >
+    <button type="button" className="dots" aria-label={label} tabIndex={tabbed ? 0 : -1}>
       <Icon name="dots" />
     </button>
   );
-  if (!isOpened) return button;
   return (
-    <Menu position="bottom-end" width={200} defaultOpened>
-      <Menu.Target>{button}</Menu.Target>
-      <Menu.Dropdown>{children()}</Menu.Dropdown>
-    </Menu>
+    <LazyMenu position="bottom-end" width={200} button={button}>
+      {children}
+    </LazyMenu>
   );
 }

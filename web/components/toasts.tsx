@@ -88,7 +88,10 @@ export function notifyDone(text: string, takeBack: () => Promise<unknown>): () =
 export function Toasts() {
   const shownToasts = toasts.use();
   const box = useRef<HTMLElement>(null);
-  useLayoutEffect(() => box.current?.style.setProperty("bottom", findFreeBottom(box.current)));
+  useLayoutEffect(() => {
+    if (shownToasts.length > 0)
+      box.current?.style.setProperty("bottom", findFreeBottom(box.current));
+  });
   return (
     <section className="toasts" aria-label={t("Notifications")} aria-live="polite" ref={box}>
       {shownToasts.map((toast) => (

@@ -7,7 +7,7 @@ import { useSignedInPerson } from "../data/session.ts";
 import { palette } from "../components/open-dialog.ts";
 import { formatCount } from "../components/display/format.ts";
 import { Icon, type IconName } from "../components/display/icons.tsx";
-import { ActionItem } from "../components/menus.tsx";
+import { ActionItem, LazyMenu } from "../components/menus.tsx";
 import { KeyHint } from "../components/page.tsx";
 import { notifyError } from "../components/toasts.tsx";
 import { onPhones, useNavigationItems } from "./navigation-items.ts";
@@ -33,38 +33,43 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
   const { onCall, appliance } = countProblems(data);
   const failing = data?.channels.length ?? 0;
   return (
-    <Menu position="top-start" floatingStrategy="fixed" width={240} withinPortal>
-      <Menu.Target>
-        <Corner problems={onCall + appliance + failing} />
-      </Menu.Target>
-      <Menu.Dropdown>
-        <OrganizationItems />
-        <PageItems onCall={onCall} appliance={appliance} failing={failing} />
-        <ActionItem action={actions.wall} />
-        <ThemeItems />
-        <Menu.Divider />
-        <Menu.Item
-          leftSection={<Icon name="search" />}
-          rightSection={<KeyHint keys="modK" />}
-          onClick={() => palette.set(true)}
-        >
-          {t("Commands")}
-        </Menu.Item>
-        <ActionItem action={actions.shortcuts} rightSection={<KeyHint keys="?" />} />
-        <Menu.Item
-          leftSection={<Icon name={actions.reference.icon} />}
-          component="a"
-          href="/docs"
-          target="_blank"
-        >
-          {actions.reference.label}
-        </Menu.Item>
-        <Menu.Divider />
-        <Menu.Label>{person.email}</Menu.Label>
-        <ActionItem action={actions.profile} />
-        <ActionItem action={actions.signOut} />
-      </Menu.Dropdown>
-    </Menu>
+    <LazyMenu
+      position="top-start"
+      floatingStrategy="fixed"
+      width={240}
+      withinPortal
+      button={<Corner problems={onCall + appliance + failing} />}
+    >
+      {() => (
+        <>
+          <OrganizationItems />
+          <PageItems onCall={onCall} appliance={appliance} failing={failing} />
+          <ActionItem action={actions.wall} />
+          <ThemeItems />
+          <Menu.Divider />
+          <Menu.Item
+            leftSection={<Icon name="search" />}
+            rightSection={<KeyHint keys="modK" />}
+            onClick={() => palette.set(true)}
+          >
+            {t("Commands")}
+          </Menu.Item>
+          <ActionItem action={actions.shortcuts} rightSection={<KeyHint keys="?" />} />
+          <Menu.Item
+            leftSection={<Icon name={actions.reference.icon} />}
+            component="a"
+            href="/docs"
+            target="_blank"
+          >
+            {actions.reference.label}
+          </Menu.Item>
+          <Menu.Divider />
+          <Menu.Label>{person.email}</Menu.Label>
+          <ActionItem action={actions.profile} />
+          <ActionItem action={actions.signOut} />
+        </>
+      )}
+    </LazyMenu>
   );
 }
 

@@ -8,6 +8,8 @@ import {
   type ReactNode,
   type RefObject,
   useEffect,
+  useLayoutEffect,
+  useMemo,
   useReducer,
   useRef,
   useState,
@@ -40,6 +42,7 @@ export function Bars({ tones, label, className = "", tabbed = true, onPick, chil
   const { open, setOpen, openLater, cancel, close } = useOpenBar();
   useCloseOutside(open !== null, close, [row, pop]);
   const onKeyDown = useBarKeys({ open, count: tones.length, row, pop, setOpen, close, onPick });
+  const content = useBarContent(tones, row, open);
   const last = tones.length - 1;
   function findBarIndex(x: number): number {
     const { left, width } = row.current?.getBoundingClientRect() ?? new DOMRect();
@@ -75,11 +78,8 @@ export function Bars({ tones, label, className = "", tabbed = true, onPick, chil
           if (target.matches(":focus-visible")) setOpen((before) => before ?? last);
         }}
         onBlur={({ relatedTarget }) => !pop.current?.contains(relatedTarget) && close()}
-      >
-        {tones.map((tone, index) => (
-          <i key={index} className={`bar-${tone}`} {...(index === open && { "data-open": "" })} />
-        ))}
-      </div>
+        dangerouslySetInnerHTML={content}
+      />
       {open !== null && row.current !== null && (
         <BarPopover
           ref={pop}
@@ -92,6 +92,21 @@ export function Bars({ tones, label, className = "", tabbed = true, onPick, chil
       )}
     </>
   );
+}
+
+/** The bars as HTML: lists have hundreds of them, too many for an element of React each. */
+function useBarContent(
+  tones: Props["tones"],
+  row: RefObject<HTMLElement | null>,
+  open: number | null,
+) {
+  const html = tones.map((tone) => `<i class="bar-${tone}"></i>`).join("");
+  useLayoutEffect(() => {
+    const bar = open === null ? undefined : row.current?.children[open];
+    bar?.setAttribute("data-open", "");
+    return () => bar?.removeAttribute("data-open");
+  }, [open, html]);
+  return useMemo(() => ({ __html: html }), [html]);
 }
 
 const BarPopover = (props: ComponentProps<"div">) =>

@@ -14,6 +14,7 @@ import { liveState, staleSince } from "../../data/live.ts";
 import { formatCount } from "../display/format.ts";
 import { Icon } from "../display/icons.tsx";
 import { Time } from "../display/time.tsx";
+import { LazyMenu } from "../menus.tsx";
 import { findFirstRowBelow } from "../row-keys.ts";
 import { t, tNode } from "../../language/text.ts";
 
@@ -148,16 +149,17 @@ export function Choice({
       </Chip>
     );
   return (
-    <Menu position="bottom-start">
-      <Menu.Target>
+    <LazyMenu
+      position="bottom-start"
+      classNames={{ dropdown: "menu-scroll" }}
+      button={
         <button type="button" className="chip">
           {label}
         </button>
-      </Menu.Target>
-      <Menu.Dropdown className="menu-scroll">
-        <ChoiceItems options={options} onChange={onChange} />
-      </Menu.Dropdown>
-    </Menu>
+      }
+    >
+      {() => <ChoiceItems options={options} onChange={onChange} />}
+    </LazyMenu>
   );
 }
 

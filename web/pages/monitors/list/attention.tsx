@@ -128,9 +128,11 @@ function useRows(monitors: readonly OverviewMonitor[]) {
   const seen = useRef(new Map<string, { since: string; overAt: number | null }>());
   const order = useRef<string[]>([]);
   const isHeld = useRef(false);
-  const byId = new Map(monitors.map((monitor) => [monitor.id, monitor]));
-  for (const monitor of monitors) {
-    const { id, statusSince } = monitor;
+  const byId = new Map<string, OverviewMonitor>();
+  for (const monitor of monitors)
+    if (isTroubled(monitor) || seen.current.has(monitor.id)) byId.set(monitor.id, monitor);
+  for (const [id, monitor] of byId) {
+    const { statusSince } = monitor;
     const before = seen.current.get(id);
     if (isTroubled(monitor)) {
       if (before === undefined || before.overAt !== null)

@@ -195,14 +195,17 @@ function ItemContent({
   );
 }
 
+/** The list's distance from the top of the page as last measured, at first the least one. */
+let lastTop = 150;
+
 /** Positions of the visible rows; `top` is the list's distance from the top of the page. */
 function useVirtualRows(items: readonly Item[], list: RefObject<HTMLDivElement | null>) {
-  const [top, setTop] = useState(0);
+  const [top, setTop] = useState(lastTop);
   const [painted, setPainted] = useState(false);
   const isPhone = useMediaQuery(phone.query, undefined, { getInitialValueInEffect: false });
   useEffect(() => {
     // Panels above the list appear and disappear.
-    const measure = () => setTop(list.current?.offsetTop ?? 0);
+    const measure = () => setTop((lastTop = list.current?.offsetTop ?? lastTop));
     const observer = new ResizeObserver(measure);
     const page = list.current?.closest("main");
     if (page) observer.observe(page);

@@ -152,12 +152,14 @@ function NameLink({ monitor, isActive }: { monitor: OverviewMonitor; isActive: b
 /** Uptime of 30 days, or since the monitor was created. */
 function MonthUptime({ monitor: { uptime30d, since } }: { monitor: OverviewMonitor }) {
   const zone = useZone();
-  const title =
-    since === null ? undefined : capitalize(formatSince(zone, Date.parse(since), Date.now()));
   return (
     <span
       className={`row-uptime text-right text-s nowrap row-month num ${since === null ? "" : "faint"}`}
-      title={title}
+      // Not before someone looks at it: the first date to format takes 5 ms.
+      onPointerEnter={({ currentTarget }) => {
+        if (since !== null)
+          currentTarget.title = capitalize(formatSince(zone, Date.parse(since), Date.now()));
+      }}
     >
       {formatPercent(uptime30d)}
     </span>
