@@ -653,7 +653,7 @@ describe("after any sequence of events", () => {
   test("a case is open while its reported problem lasts, and none once everything is up", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 40, size: "max" }), run),
-      limitTries(25),
+      limitTries(12),
     );
   });
 });

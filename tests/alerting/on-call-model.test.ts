@@ -361,6 +361,6 @@ test("four weeks on call notify whom the documentation says, when it says", asyn
       expect([...explained].toSorted()).toEqual([...model.explained].toSorted());
       expect(drilled.toSorted()).toEqual(model.drilled.toSorted());
     }),
-    { ...limitTries(4), endOnFailure: true },
+    { ...limitTries(2), endOnFailure: true },
   );
 }, 240_000);

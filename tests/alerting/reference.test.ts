@@ -142,7 +142,7 @@ test("channels get the alerts of the model, for any sequence of events", async (
   const actions = fc.array(action, { minLength: 1, maxLength: 40, size: "max" });
   await fc.assert(
     fc.asyncProperty(actions, (all) => runActions(...all)),
-    limitTries(25),
+    limitTries(12),
   );
 });
 
@@ -228,6 +228,6 @@ test("the rules agree with the model over random histories of a monitor", () => 
         expected.map((one) => `${one.at} ${one.channel} ${one.type}`).toSorted(),
       );
     }),
-    limitTries(1_500),
+    limitTries(600),
   );
 });

@@ -63,8 +63,11 @@ test("hostile bodies never cause an internal error on admin page routes, nor a s
       ...values.map((value) => Object.fromEntries(fields.map((field) => [field, value]))),
       JSON.parse(`{"__proto__": {"role": "owner"}, "constructor": 1}`),
     ];
+    // A request without a session is rejected before its body is read, so one body is enough.
+    const rejected = await stranger(route.method, path, { body: {} });
+    const clients = rejected.status === 401 ? [page] : [page, stranger];
     for (const body of bodies)
-      for (const client of [page, stranger]) {
+      for (const client of clients) {
         const { status, headers } = await client(route.method, path, { body });
         const sent = JSON.stringify(body).slice(0, 80);
         expect([route.path, sent, status < 500]).toEqual([route.path, sent, true]);

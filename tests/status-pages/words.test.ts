@@ -171,7 +171,7 @@ describe("text of a person", () => {
         const { data } = world.receiver.received().at(-1) as Json;
         expect([data.incident.title, data.message]).toEqual([title, message]);
       }),
-      { numRuns: 25 },
+      { numRuns: 12 },
     );
   });
 });

@@ -274,7 +274,7 @@ test("the rules equal a slow model with Temporal, in all zones and at all change
         findOnCallSlowly(schedule, drawn.at),
       );
     }),
-    limitTries(10_000),
+    limitTries(3_000),
   );
 });
 
@@ -296,6 +296,6 @@ test("shifts cover their span without overlaps, and name whom the rules find", (
         }
       }
     }),
-    limitTries(250),
+    limitTries(100),
   );
 });

@@ -106,7 +106,7 @@ describe("a result ends the period of the previous one:", () => {
           expect(overlapMs).toBeLessThanOrEqual(1_000);
         }
       }),
-      { numRuns: 25 },
+      { numRuns: 10 },
     );
   });
 });
