@@ -6,7 +6,7 @@ import { watch } from "node:fs";
 import { cp, mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createConfigSchema } from "./src/configuration/document.ts";
-import { emptyDatabaseName, createEmptyDatabase } from "./src/database/file/data-directory.ts";
+import { prebuildEmptyDatabase } from "./src/database/file/data-directory.ts";
 import { adminLanguages, type AdminLanguage, nameAdminPage } from "./src/core/admin-languages.ts";
 import { buildDocument } from "./src/openapi-document.ts";
 import { auditPackages } from "./release/audit.ts";
@@ -112,10 +112,10 @@ async function buildAll() {
     recursive: true,
     filter: (path) => !path.endsWith("_snapshot.json"),
   });
-  createEmptyDatabase(`dist/migrations/${emptyDatabaseName}`, "migrations");
+  prebuildEmptyDatabase("dist/migrations");
   const packages = listShippedPackages();
   const licences = renderLicences(packages);
-  await Bun.write("dist/legal/licences.txt", licences);
+  await Bun.write("dist/legal/licences.txt.zst", Bun.zstdCompressSync(licences));
   await Bun.write("dist/signalbox.cdx.json", buildBillOfMaterials(packages, built.builtAt));
   if (has("--all") || has("--image") || has("--packages")) await buildRelease(packages, licences);
   else

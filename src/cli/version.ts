@@ -33,6 +33,7 @@ export function addLicences(program: Command) {
     .command("licences")
     .description("print the licences of all components of the executable")
     .action(async () => {
-      process.stdout.write(await Bun.file(join(assets.legal, "licences.txt")).text());
+      const packed = await Bun.file(join(assets.legal, "licences.txt.zst")).bytes();
+      process.stdout.write(await Bun.zstdDecompress(packed));
     });
 }

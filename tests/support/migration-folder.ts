@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { assets } from "../../src/core/assets.ts";
-import { createEmptyDatabase, emptyDatabaseName } from "../../src/database/file/data-directory.ts";
+import { prebuildEmptyDatabase } from "../../src/database/file/data-directory.ts";
 
 type Journal = { entries: object[] };
 
@@ -49,6 +49,6 @@ export function getBuiltMigrations(): string {
   if (prebuilt !== undefined) return prebuilt;
   const folder = mkdtempSync(join(tmpdir(), "signalbox-migrations-"));
   cpSync(assets.migrations, folder, { recursive: true });
-  createEmptyDatabase(join(folder, emptyDatabaseName), folder);
+  prebuildEmptyDatabase(folder);
   return (prebuilt = folder);
 }

@@ -12,6 +12,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { formatTimestamp } from "../../core/time/clock.ts";
@@ -177,13 +178,21 @@ function createDatabase(path: string, used: boolean, options: OpenOptions) {
   const fresh = `${database}.new-${process.pid}`;
   rmSync(fresh, { force: true });
   const prebuilt = join(options.migrations, emptyDatabaseName);
-  if (existsSync(prebuilt)) writeNew(fresh, readFileSync(prebuilt));
+  if (existsSync(prebuilt)) writeNew(fresh, Bun.zstdDecompressSync(readFileSync(prebuilt)));
   else createEmptyDatabase(fresh, options.migrations);
   moveIntoPlace(fresh, database);
 }
 
 /** File name of the prebuilt empty database. Running all migrations would take a tenth of the first start. */
-export const emptyDatabaseName = "empty.db";
+const emptyDatabaseName = "empty.db.zst";
+
+/** Writes the prebuilt empty database into a folder of migrations. Most of it is zeros, so it is compressed. */
+export function prebuildEmptyDatabase(migrations: string) {
+  const file = join(migrations, "empty.db");
+  createEmptyDatabase(file, migrations);
+  writeFileSync(join(migrations, emptyDatabaseName), Bun.zstdCompressSync(readFileSync(file)));
+  rmSync(file);
+}
 
 export function createEmptyDatabase(file: string, migrations: string) {
   const newDatabase = new Database(file, { create: true });
