@@ -2,10 +2,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "bun:test";
 import german from "../../web/language/server/de.json";
+import germanReasons from "../../web/language/server/de-reasons.json";
 import { createTranslator, translateError } from "../../web/language/server-texts.ts";
 import { placeholders } from "../../src/core/text/plain-texts.ts";
 
-const translate = createTranslator(german);
+const translate = createTranslator({ ...german, ...germanReasons });
 
 test("a form shows the errors of its fields in German", () => {
   const error = {
@@ -32,6 +33,38 @@ test("the most specific text decides, and unknown texts stay English", () => {
     "Vorfall, Ursache gefunden: Search is down",
   );
   expect(translate("The moon is full.")).toBe("The moon is full.");
+});
+
+test.each([
+  [
+    "HTTP 503 (Service Unavailable), expected 200-299 or 404.",
+    "HTTP 503 (Service Unavailable), erwartet: 200-299 oder 404.",
+  ],
+  [
+    'Step 2 (Log in): HTTP 200 (OK), but assertion 1 failed: the value at $.a must be less than 7, received "x, y".',
+    'Schritt 2 (Log in): HTTP 200 (OK), aber Bedingung 1 ist verletzt: der Wert bei $.a muss kleiner als 7 sein, erhalten: "x, y".',
+  ],
+  [
+    "Timed out after 10 s while waiting for the response. Good result 1 of 2.",
+    "Zeitlimit nach 10 s überschritten: Warten auf die Antwort. Gutes Ergebnis 1 von 2.",
+  ],
+  [
+    "The queue does not exist: no queue 'Orders is down'.",
+    "Die Queue gibt es nicht: no queue 'Orders is down'.",
+  ],
+  ["Not judged: this machine had no network.", "Nicht bewertet: dieser Rechner hatte kein Netz."],
+  ["This machine has no ping command.", "Auf diesem Rechner gibt es kein ping."],
+  [
+    "The proxy can't be reached: the connection was refused.",
+    "Der Proxy ist nicht erreichbar: Die Verbindung wurde abgelehnt.",
+  ],
+  [
+    "1 of 3 are up, 2 must be. Shop and Search are down.",
+    "1 von 3 sind verfügbar, nötig sind 2. Shop und Search sind ausgefallen.",
+  ],
+  ["Backup failed: disk full. See the log.", "Backup failed: disk full. See the log."],
+])("%p keeps its values and the words of others", (english, words) => {
+  expect(translate(english)).toBe(words);
 });
 
 /** Texts that the server composes from parts. */

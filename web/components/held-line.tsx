@@ -2,6 +2,7 @@
 import { Button } from "@mantine/core";
 import { deadlineOf, type HeldChange, isDeletion, sendHeld } from "../data/held-changes.ts";
 import { useSignedInPerson } from "../data/session.ts";
+import { translateServerText } from "../language/server-text.ts";
 import { t, tCount } from "../language/text.ts";
 import { dot } from "./display/format.ts";
 import { Icon } from "./display/icons.tsx";
@@ -99,7 +100,7 @@ export default function HeldLine({
   const isFailed = held.state === "failed";
   const texts = textsOf(held);
   const state = isFailed
-    ? texts.failed(held.error ?? "")
+    ? texts.failed(translateServerText(held.error ?? ""))
     : left > 0
       ? texts.countDown(Math.min(left, held.secondsLeft))
       : texts.running;

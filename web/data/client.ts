@@ -2,8 +2,7 @@
 import { treaty } from "@elysiajs/eden";
 import type { App } from "../../src/api.ts";
 import type { ErrorDetail } from "../../src/core/errors.ts";
-import { getLocale } from "../../src/core/text/locale.ts";
-import { createChunk } from "./chunks.ts";
+import { isServersLanguage, loadServerTexts } from "../language/server-text.ts";
 import { connection } from "./connection.ts";
 import { buildRequestHeaders, takeEarlyResponse } from "./early-requests.ts";
 import { signedOut } from "./signed-out.ts";
@@ -58,14 +57,12 @@ type Init = RequestInit & { file?: Blob };
 
 /** Translates an error of the server, which writes English. */
 const translateRefusal = async (error: Refusal | undefined): Promise<Refusal | undefined> =>
-  error === undefined || getLocale() === "en-GB"
+  error === undefined || isServersLanguage
     ? error
     : loadServerTexts().then(
         (texts) => texts.translateError(error),
         () => error,
       );
-
-const loadServerTexts = createChunk(() => import("../language/server-texts.ts"));
 
 /** Client of the admin page's routes (`/dashboard/…`), which includes the REST API. */
 export const { dashboard } = treaty<App>("", {
@@ -167,6 +164,8 @@ const readingRoutes = /\/(incident-preview|preview|replay)$/;
 
 async function requestWithListeners(url: string, init: Init): Promise<Response> {
   const response = await requestAuthenticated(url, init);
+  // A page without translations is better than none.
+  if (!isServersLanguage) await loadServerTexts().catch(() => {});
   const isReplayed = response.headers.get("Idempotency-Replayed") === "true";
   const isWrite = init.method !== "GET" && !readingRoutes.test(url);
   if (response.ok && isWrite) for (const listener of writeListeners) listener(isReplayed);

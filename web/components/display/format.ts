@@ -3,6 +3,7 @@ import {
   notJudgedPrefix,
   formatLatencies,
 } from "../../../src/core/text/formatting.ts";
+import { translateServerText } from "../../language/server-text.ts";
 
 export {
   formatCount,
@@ -17,11 +18,16 @@ const thin = "\u202f";
 export const dot = "\u00a0· ";
 
 /**
- * Formats the reason of a check result. Latencies get digit separators, and ranges such as
- * `200–299` do not wrap.
+ * Formats the reason of a check result, in the language of the page. Latencies get digit
+ * separators, and ranges such as `200–299` do not wrap.
  */
 export const formatReason = (reason: string): string =>
-  formatLatencies(reason.replace(/(?<![-–\d])(\d+)[-–](\d+)(?![-–\d])/g, "$1\u2060–\u2060$2"));
+  formatLatencies(
+    translateServerText(reason).replace(
+      /(?<![-–\d])(\d+)[-–](\d+)(?![-–\d])/g,
+      "$1\u2060–\u2060$2",
+    ),
+  );
 
 /**
  * Color class of the last check's reason. A check that was not judged is gray, because it does not

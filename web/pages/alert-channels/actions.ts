@@ -11,6 +11,7 @@ import { queryClient } from "../../data/query.ts";
 import { formatLatency } from "../../components/display/format.ts";
 import { deleteRecord } from "../../components/deletion.ts";
 import { notifyDone, notifyError, notify, notifyWaiting } from "../../components/toasts.tsx";
+import { translateServerText } from "../../language/server-text.ts";
 import { t, tCount } from "../../language/text.ts";
 
 /** Sends a test alert at once, and resolves to its delivery. */
@@ -20,10 +21,12 @@ export async function testChannel(id: string): Promise<Delivery> {
 
 /** Describes the result of a test alert in a sentence. */
 export function describeOutcome({ status, error, attempts }: Delivery): string {
-  if (status !== "delivered") return error ?? t("It was not delivered.");
+  if (status !== "delivered")
+    return error === null ? t("It was not delivered.") : translateServerText(error);
   const last = attempts.at(-1);
   // Without a note about some recipients, the message repeats the outcome.
-  const note = last?.message === "Delivered." ? "" : (last?.message ?? "");
+  const note =
+    last === undefined || last.message === "Delivered." ? "" : translateServerText(last.message);
   const outcome = t("Delivered in {duration}.", { duration: formatLatency(last?.durationMs) });
   return `${outcome} ${note}`.trim();
 }

@@ -36,6 +36,7 @@ import { describeChannelType } from "./channel-types.tsx";
 import { DeliveryLog } from "./delivery-log.tsx";
 import { describeKinds, describeQuietHours } from "./routing-fields.tsx";
 import { type Test, TestOutcome, useTest } from "./test-outcome.tsx";
+import { translateServerText } from "../../language/server-text.ts";
 import { t, tCount, tNode } from "../../language/text.ts";
 
 const crumbs = [{ to: "/alert-channels", label: t("Alert channels") }];
@@ -150,7 +151,9 @@ function Facts({ channel }: { channel: AlertChannel }) {
       {!channel.incidents && dot + t("no incident alerts")}
       {kinds !== null && dot + t("only {kinds}", { kinds })}
       {quietHours !== null && dot + t("quiet {hours}", { hours: describeQuietHours(quietHours) })}
-      {lastError !== null && <span className="fact-trouble down">{lastError}</span>}
+      {lastError !== null && (
+        <span className="fact-trouble down">{translateServerText(lastError)}</span>
+      )}
     </p>
   );
 }

@@ -28,6 +28,7 @@ import { useDeleting } from "../../components/deletion.ts";
 import { deleteChannel, setEnabled, testFromList } from "./actions.ts";
 import { ChannelStateIcon } from "./channel-state.tsx";
 import { ChannelGallery, ChannelMark, describeChannelType } from "./channel-types.tsx";
+import { translateServerText } from "../../language/server-text.ts";
 import { t, tCount } from "../../language/text.ts";
 
 const CreateChannel = lazy(createChunk(() => import("./create-channel.tsx")));
@@ -155,7 +156,7 @@ function ChannelRow({ channel, use, mayWrite }: Props) {
           {lastError !== null && (
             <>
               {dot}
-              <span className="down">{lastError}</span>
+              <span className="down">{translateServerText(lastError)}</span>
             </>
           )}
         </span>

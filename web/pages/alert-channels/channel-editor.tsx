@@ -36,6 +36,7 @@ import { labelAttaching, attachToMonitors } from "./actions.ts";
 import { ChannelMark } from "./channel-types.tsx";
 import { NotifyOnField, QuietHoursField } from "./routing-fields.tsx";
 import { OutcomeLine } from "./test-outcome.tsx";
+import { translateServerText } from "../../language/server-text.ts";
 import { t } from "../../language/text.ts";
 
 type Values = Record<string, unknown>;
@@ -197,7 +198,7 @@ export function ChannelEditor(props: Props) {
       <div role="status" ref={outcome}>
         {test.data !== undefined && (
           <OutcomeLine isGood={test.data.delivered} onClose={test.reset}>
-            {test.data.message}
+            {translateServerText(test.data.message)}
           </OutcomeLine>
         )}
       </div>

@@ -9,6 +9,7 @@ import { Pager } from "../../components/pager.tsx";
 import { alertTypeLabels } from "../../components/display/alert-types.ts";
 import { type State, StateIcon } from "../../components/display/state-icon.tsx";
 import { Time, useNow } from "../../components/display/time.tsx";
+import { translateServerText } from "../../language/server-text.ts";
 import { t, tCount, tNode } from "../../language/text.ts";
 
 const states: Record<Delivery["status"], { state: State; word: string }> = {
@@ -86,8 +87,10 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
           </span>
           {attempts.length > 0 && <Icon name={open ? "down" : "right"} size={12} />}
         </button>
-        {error !== null && <p className="delivery-why">{error}</p>}
-        {error === null && receipt !== null && <p className="delivery-why">{receipt}</p>}
+        {error !== null && <p className="delivery-why">{translateServerText(error)}</p>}
+        {error === null && receipt !== null && (
+          <p className="delivery-why">{translateServerText(receipt)}</p>
+        )}
         {nextAttemptAt !== null && (
           <p className="delivery-why">
             <Due at={nextAttemptAt} again={attempts.length > 0} />
@@ -98,7 +101,9 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
             {attempts.map(({ at, outcome, message, durationMs }) => (
               <li key={at}>
                 <Time at={at} as="seconds" />
-                <span className={outcome === "failed" ? "down" : ""}>{message}</span>
+                <span className={outcome === "failed" ? "down" : ""}>
+                  {translateServerText(message)}
+                </span>
                 <span className="num faint">{formatLatency(durationMs)}</span>
               </li>
             ))}

@@ -13,6 +13,7 @@ import { v1 } from "../../data/client.ts";
 import { useSignedInPerson } from "../../data/session.ts";
 import { addNote, type AlertDetails, revokeLinks, useAlert } from "./data.ts";
 import { AlertButtons, AlertIcon, nameAlert, Owner, stateOf } from "./ownership.tsx";
+import { translateServerText } from "../../language/server-text.ts";
 import { t, tNode } from "../../language/text.ts";
 
 const crumbs = [{ to: "/alerts", label: t("Alerts") }];
@@ -171,7 +172,11 @@ function Entry({
         <b className={isBad ? "down" : ""}>{words[type] ?? type}</b>
         {channel !== null && t(" to {name}", { name: channel.name ?? t("a deleted channel") })}
         {actor !== null && t(" by {name}", { name: actor.name })}
-        {message !== null && message !== title && <span className="alert-message">{message}</span>}
+        {message !== null && message !== title && (
+          <span className="alert-message">
+            {type === "noted" ? message : translateServerText(message)}
+          </span>
+        )}
       </span>
     </li>
   );

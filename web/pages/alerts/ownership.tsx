@@ -9,7 +9,7 @@ import { Time, useZone } from "../../components/display/time.tsx";
 import { useAction } from "../../components/toasts.tsx";
 import { useSignedInPerson } from "../../data/session.ts";
 import { acknowledge, type Alert, type AlertDetails, listSnoozes, openAgain } from "./data.ts";
-import { translateServerText } from "../../language/server-texts.ts";
+import { translateServerText } from "../../language/server-text.ts";
 import { t, tNode } from "../../language/text.ts";
 import { SnoozeDialog } from "./snooze-dialog.tsx";
 

@@ -9,6 +9,7 @@ import { Confirm } from "../../components/confirm.tsx";
 import { unwrapData, v1 } from "../../data/client.ts";
 import { listKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
+import { translateServerText } from "../../language/server-text.ts";
 import { t } from "../../language/text.ts";
 
 /** The policy or person of a drill. */
@@ -81,8 +82,10 @@ const Steps = ({ preview: { at, steps } }: { preview: DrillPreview }) => (
         <b>{formatAfter(at, step.at)}</b>
         <span className={step.step !== null && step.notifications.length === 0 ? "down" : ""}>
           {step.step === null
-            ? t("If nobody acknowledges: {message}", { message: step.message })
-            : step.message}
+            ? t("If nobody acknowledges: {message}", {
+                message: translateServerText(step.message),
+              })
+            : translateServerText(step.message)}
           {step.step !== null && (
             <small>{step.notifications.map((one) => describe(step.at, one)).join(", ")}</small>
           )}

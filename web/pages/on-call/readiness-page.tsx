@@ -22,7 +22,7 @@ import { useReadiness } from "./data.ts";
 import { DrillDialog, type Drilled } from "./drill-dialog.tsx";
 import { PersonDrillDialog } from "./monthly-drill.tsx";
 import { describeDrill } from "./policy-words.ts";
-import { translateServerText } from "../../language/server-texts.ts";
+import { translateServerText } from "../../language/server-text.ts";
 import { t, tNode } from "../../language/text.ts";
 
 const crumbs = [{ to: "/on-call", label: t("On call") }];

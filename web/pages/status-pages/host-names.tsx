@@ -10,6 +10,7 @@ import { CopyLine } from "../../components/copy.tsx";
 import { Panel } from "../../components/page.tsx";
 import { StateIcon } from "../../components/display/state-icon.tsx";
 import { Time } from "../../components/display/time.tsx";
+import { translateServerText } from "../../language/server-text.ts";
 import { t, tNode } from "../../language/text.ts";
 
 /** The page's host names, with their current DNS and certificate state and the required records. */
@@ -53,7 +54,9 @@ function HostName({ pageId, host }: { pageId: string; host: string }) {
       <div>
         <h3>{host}</h3>
         <p className="quiet" role="status">
-          {data?.message ?? error?.message ?? t("Checking DNS and TLS…")}
+          {data
+            ? translateServerText(data.message)
+            : (error?.message ?? t("Checking DNS and TLS…"))}
           {data?.certificateExpiresAt && (
             <>
               {" "}

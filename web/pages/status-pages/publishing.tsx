@@ -20,6 +20,7 @@ import { notify } from "../../components/toasts.tsx";
 import { unwrapData, addIfMatch } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { createPublishingQuery, getPageRoutes, type StatusPage } from "../../data/status-pages.ts";
+import { translateServerText } from "../../language/server-text.ts";
 import { t, tCount, tNode } from "../../language/text.ts";
 
 export function Publishing({ page }: { page: StatusPage }) {
@@ -58,7 +59,7 @@ function Removals({ publication: { removals } }: { publication: Publication }) {
       {failure !== null &&
         tNode("This has been failing since {time}: {reason}", {
           time: <Time at={failure.since} as="short" />,
-          reason: failure.reason,
+          reason: translateServerText(failure.reason),
         })}
     </Alert>
   ));
@@ -77,7 +78,7 @@ function Outcome({ page, publication: { enabled, failure, publishedAt, files } }
       <Alert color="red" variant="light">
         {tNode("Publishing has been failing since {time}: {reason}", {
           time: <Time at={failure.since} as="short" />,
-          reason: failure.reason,
+          reason: translateServerText(failure.reason),
         })}
       </Alert>
     );

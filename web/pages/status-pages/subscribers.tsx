@@ -33,6 +33,7 @@ import {
   everything,
   summarizeChoice,
 } from "./subscriber-choice.tsx";
+import { translateServerText } from "../../language/server-text.ts";
 import { t, tNode } from "../../language/text.ts";
 
 type Filters = { q: string; type: Subscriber["type"] | ""; status: Subscriber["status"] | "" };
@@ -357,7 +358,7 @@ function SubscriberLine({ pageId, subscriber, mayWrite }: Props) {
           {secretsSet.includes("secret") && `${dot}${t("signed")}`}
           {choice !== "" && `${dot}${choice}`}
         </span>
-        {lastError !== null && <span className="block down">{lastError}</span>}
+        {lastError !== null && <span className="block down">{translateServerText(lastError)}</span>}
       </span>
       <Time at={createdAt} as="short" />
       {mayWrite && (

@@ -39,6 +39,7 @@ import { stateWords } from "../../../components/display/state-words.ts";
 import { getTypeName } from "../type-names.ts";
 import { describePace } from "./pace.ts";
 import type { PageSpan } from "./spans.ts";
+import { translateServerText } from "../../../language/server-text.ts";
 import { t, tCount, tNode } from "../../../language/text.ts";
 
 /** Number of lines that a panel shows before “Show all”. */
@@ -240,7 +241,7 @@ function Recipient({
           <small className="block text-xs faint">
             {tNode("Since {time}: {error}", {
               time: <Time at={failing.since} as="short" />,
-              error: failing.error,
+              error: translateServerText(failing.error),
             })}
           </small>
         )}

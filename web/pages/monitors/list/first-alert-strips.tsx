@@ -11,6 +11,7 @@ import { Icon, type IconName } from "../../../components/display/icons.tsx";
 import { useAction } from "../../../components/toasts.tsx";
 import { attachToMonitors, testFromList } from "../../alert-channels/actions.ts";
 import { useLacksMailServer } from "../../settings/data.ts";
+import { translateServerText } from "../../../language/server-text.ts";
 import { t, tCount } from "../../../language/text.ts";
 
 /** The next step to the first alert: create a channel, test it, or attach it to monitors. */
@@ -72,7 +73,11 @@ function Untested({ channel }: { channel: AlertChannel }) {
           ? t("No alert has been delivered yet")
           : t("{name} is not working yet", { name })
       }
-      words={lastError ?? t("Send a test to {name} to see that it arrives.", { name })}
+      words={
+        lastError === null
+          ? t("Send a test to {name} to see that it arrives.", { name })
+          : translateServerText(lastError)
+      }
       isBad={lastError !== null}
     >
       <Button

@@ -8,6 +8,7 @@ import { useSignedInPerson } from "../../../data/session.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { StateIcon } from "../../../components/display/state-icon.tsx";
 import { Time } from "../../../components/display/time.tsx";
+import { translateServerText } from "../../../language/server-text.ts";
 import { t, tCount, tNode } from "../../../language/text.ts";
 
 /**
@@ -76,7 +77,7 @@ function FailingChannels({ channels }: { channels: Problems["channels"] }) {
         <>
           {tNode("Since {time}: {error}", {
             time: <Time at={only.since} as="short" />,
-            error: only.error,
+            error: translateServerText(only.error),
           })}
         </>
       ) : (
@@ -109,7 +110,7 @@ function ApplianceProblems({ problems }: { problems: Problems["appliance"] }) {
     <Banner
       kind="appliance"
       keys={problems.map(({ name, since }) => `${name} ${since}`)}
-      title={`${first?.title ?? ""}.`}
+      title={`${translateServerText(first?.title ?? "")}.`}
       action={
         first !== undefined && isOfOnCall(first) ? (
           <Link to="/on-call/readiness" aria-label={t("Open readiness")}>
@@ -122,7 +123,7 @@ function ApplianceProblems({ problems }: { problems: Problems["appliance"] }) {
         )
       }
     >
-      {first?.message}
+      {translateServerText(first?.message ?? "")}
       {problems.length > 1 &&
         ` ${tCount(problems.length - 1, "And {count} more problem.", "And {count} more problems.")}`}
     </Banner>

@@ -33,6 +33,7 @@ import { endUnusedSubscription } from "../../../data/push-subscription.ts";
 import { useCreateDialog } from "../create-dialog.ts";
 import { Entry } from "../entry.tsx";
 import { isThisBrowser, ThisBrowserButton } from "./this-browser.tsx";
+import { translateServerText } from "../../../language/server-text.ts";
 import { t } from "../../../language/text.ts";
 
 const route = v1["contact-methods"];
@@ -166,7 +167,7 @@ function describeState({ verifiedAt, enabled, lastError }: ContactMethod) {
 function MethodState({ method }: { method: ContactMethod }) {
   const { verifiedAt, lastError } = method;
   const words = describeState(method);
-  if (lastError !== null) return `${words}: ${lastError}`;
+  if (lastError !== null) return `${words}: ${translateServerText(lastError)}`;
   if (verifiedAt === null) return words;
   return (
     <>
@@ -181,7 +182,10 @@ const useMethodTest = (id: string, name: string) =>
     mutationFn: () => unwrapData(route({ id }).test.post()),
     onSuccess: ({ status, error }) => {
       if (status === "delivered") notify(t("The test to {name} arrived.", { name }));
-      else notifyError(new Error(error ?? t("The test did not arrive.")));
+      else
+        notifyError(
+          new Error(error === null ? t("The test did not arrive.") : translateServerText(error)),
+        );
       void refresh();
     },
     onError: notifyError,
@@ -498,7 +502,10 @@ function describeSending({ type }: ContactMethod, sent: ContactOutcome | undefin
     return t(
       "Send a code through this contact method, and enter it here. It is valid for 15 minutes.",
     );
-  if (!sent.delivered) return t("The code did not arrive. {message}", { message: sent.message });
+  if (!sent.delivered)
+    return t("The code did not arrive. {message}", {
+      message: translateServerText(sent.message),
+    });
   return type === "webpush"
     ? t("A code was sent. The browser enters it when the notification arrives.")
     : t("A code was sent. It is valid for 15 minutes.");

@@ -14,7 +14,7 @@ import { formatAbsolute, Time, useZone } from "../../../components/display/time.
 import { aboutQuery, figuresQuery } from "../data.ts";
 import { Facts } from "../entry.tsx";
 import { Machines } from "./machines.tsx";
-import { translateServerText } from "../../../language/server-texts.ts";
+import { translateServerText } from "../../../language/server-text.ts";
 import { t, tCount } from "../../../language/text.ts";
 
 export default function About() {
@@ -86,7 +86,7 @@ function Appliance() {
             <span>
               <b>{translateServerText(title)}</b>, <Time at={since} as="ago" />
               <br />
-              <span className="faint">{message}</span>
+              <span className="faint">{translateServerText(message)}</span>
             </span>
           </p>
         ))}

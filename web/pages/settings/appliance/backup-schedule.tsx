@@ -24,6 +24,7 @@ import { dashboard, unwrapData } from "../../../data/client.ts";
 import { queryClient } from "../../../data/query.ts";
 import { backupScheduleQuery, invalidateQuery } from "../data.ts";
 import { toFields, buildPatch } from "./backup-fields.ts";
+import { translateServerText } from "../../../language/server-text.ts";
 import { t, tNode } from "../../../language/text.ts";
 
 export function BackupSchedule() {
@@ -57,7 +58,7 @@ function Outcome({ schedule: { enabled, last, failure, nextAt } }: { schedule: S
           <Alert color="red" variant="light">
             {tNode("Backups have been failing since {time}: {reason}", {
               time: <Time at={failure.since} as="short" />,
-              reason: failure.reason,
+              reason: translateServerText(failure.reason),
             })}
           </Alert>
         )}

@@ -22,6 +22,7 @@ import { GroupsField, toGroupLimit, useGroupFact } from "./groups-field.tsx";
 import { createSettingsQuery, invitationsQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
 import { roleNames } from "../../../components/display/role-names.ts";
+import { translateServerText } from "../../../language/server-text.ts";
 import { t, tNode } from "../../../language/text.ts";
 
 /** Pending invitations. Renders nothing if there are none. */
@@ -144,7 +145,9 @@ function MailOutcome({ invitation: { email, mail } }: { invitation: SentInvitati
     <>
       {mail !== null && (
         <b className="down">
-          {tNode("The mail was not sent. {message}", { message: mail.message })}{" "}
+          {tNode("The mail was not sent. {message}", {
+            message: translateServerText(mail.message),
+          })}{" "}
         </b>
       )}
       {tNode("Send this link to {email} yourself.", { email })}

@@ -28,6 +28,7 @@ import {
   type MailServerFields,
 } from "./mail-server-fields.ts";
 import { type SettingsFormProps, useSettingsForm } from "./settings-form.ts";
+import { translateServerText } from "../../../language/server-text.ts";
 import { t, tNode } from "../../../language/text.ts";
 
 export default function MailServer() {
@@ -311,13 +312,13 @@ function TestMail({ test, unsaved }: { test: ReturnType<typeof useTestMail>; uns
         )}
         {verdict?.delivered === false && (
           <Alert color="red" variant="light" mt={12} title={t("Not sent")}>
-            {verdict.message}
+            {translateServerText(verdict.message)}
           </Alert>
         )}
         {verdict?.delivered === true && (
           <p className="verdict up">
             {tNode("The mail server accepted it: {message} Check the mailbox of {to}.", {
-              message: verdict.message,
+              message: translateServerText(verdict.message),
               to: values.to,
             })}
           </p>

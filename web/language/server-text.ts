@@ -1,0 +1,18 @@
+/** Translates texts of the server, once the dictionary has loaded. English pages load none. */
+import { getLocale } from "../../src/core/text/locale.ts";
+import { createChunk } from "../data/chunks.ts";
+
+let translate = (text: string) => text;
+
+/** Translates a text that the server writes in English into the language of the page. */
+export const translateServerText = (text: string): string => translate(text);
+
+/** Loads the dictionary. Data that is shown must wait for it. */
+export const loadServerTexts = createChunk(async () => {
+  const texts = await import("./server-texts.ts");
+  translate = texts.translateServerText;
+  return texts;
+});
+
+/** Whether the page shows the server's texts as they are. */
+export const isServersLanguage = getLocale() === "en-GB";
