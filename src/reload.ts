@@ -75,12 +75,12 @@ function applySettings(used: Config, wanted: Config, dependencies: Dependencies)
   return { ...next, apply: wanted.apply };
 
   function useCertificate() {
-    const read = readTls(wanted);
-    if (read === null) return;
-    ports.useTls(read);
-    mail?.useTls(read);
-    tls.current = read;
-    const { validTo } = new X509Certificate(read.cert);
+    const readResult = readTls(wanted);
+    if (readResult === null) return;
+    ports.useTls(readResult);
+    mail?.useTls(readResult);
+    tls.current = readResult;
+    const { validTo } = new X509Certificate(readResult.cert);
     log.info("new connections get the certificate as it is now", { validTo });
   }
 

@@ -221,8 +221,8 @@ function readAgain(server: Server, request: Request, path: string): Promise<Resp
   const headers = new Headers(request.headers);
   for (const name of bodyHeaders) headers.delete(name);
   const { signal } = request;
-  const read = new Request(new URL(path, request.url), { headers, signal });
-  return server.handle(replaceRequest(read, request));
+  const readRequest = new Request(new URL(path, request.url), { headers, signal });
+  return server.handle(replaceRequest(readRequest, request));
 }
 
 /** Returns the admin page with status 404 to a browser; null for other clients, and under foreign host names. */

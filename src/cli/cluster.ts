@@ -28,10 +28,10 @@ export function addCluster(program: Command) {
     )
     .option("--replace", "replace existing data on the cluster, which is stored in a file")
     .action(async ({ replace = false, ...options }: DataOptions & { replace?: boolean }) => {
-      const moved = await importToCluster({ ...buildMoveOptions(options), replace });
-      const { keptAside, replaced, key } = moved;
-      printMoved(moved, options, [
-        `The cluster holds ${describeMoved(moved)}, each table compared: the same rows in the same order.`,
+      const result = await importToCluster({ ...buildMoveOptions(options), replace });
+      const { keptAside, replaced, key } = result;
+      printMoved(result, options, [
+        `The cluster holds ${describeMoved(result)}, each table compared: the same rows in the same order.`,
         `The file was renamed to ${keptAside}.`,
         ...(replaced === null ? [] : [`The former data of the cluster is stored as ${replaced}.`]),
         `Copy ${key} into the data directory of every other machine before it starts.`,
@@ -43,9 +43,9 @@ export function addCluster(program: Command) {
       "move the data of a cluster into one file in the data directory and verify it; stop all Signalbox nodes first",
     )
     .action(async (options: DataOptions) => {
-      const moved = await exportFromCluster(buildMoveOptions(options));
-      printMoved(moved, options, [
-        `${moved.file} holds ${describeMoved(moved)}, each table compared: the same rows in the same order.`,
+      const result = await exportFromCluster(buildMoveOptions(options));
+      printMoved(result, options, [
+        `${result.file} holds ${describeMoved(result)}, each table compared: the same rows in the same order.`,
         "Start `signalbox serve` without --database, and stop the nodes of the database. Their data is unchanged.",
       ]);
     });

@@ -17,7 +17,7 @@ type OpenOptions = ClientOptions &
 type UpdateOptions = ClientOptions &
   Pick<IncidentPatch, "title" | "severity" | "status" | "message">;
 
-const whichIncident = "id, title or unique start of the title of an open incident";
+const incidentArgumentHelp = "id, title or unique start of the title of an open incident";
 const createSeverityOption = () =>
   new Option("--severity <severity>", "severity").choices(severities);
 const messageOption = ["--message <text>", "text of the update, as Markdown"] as const;
@@ -47,7 +47,7 @@ export function addIncident(program: Command) {
       printCreated(opened, options);
     });
 
-  addServerOptions(incident.command("update").argument("<incident>", whichIncident))
+  addServerOptions(incident.command("update").argument("<incident>", incidentArgumentHelp))
     .description("post an update to an incident, or correct it")
     .addOption(new Option("--status <status>", "the new status").choices(incidentStatuses))
     .option(...messageOption)
@@ -66,7 +66,7 @@ export function addIncident(program: Command) {
       );
     });
 
-  addServerOptions(incident.command("resolve").argument("<incident>", whichIncident))
+  addServerOptions(incident.command("resolve").argument("<incident>", incidentArgumentHelp))
     .description("resolve an incident")
     .option(...messageOption)
     .action(async (words: string, options: ClientOptions & { message?: string }) => {

@@ -249,7 +249,7 @@ function writeTemplate(file: string) {
 
 /** Replaces a file by renaming a new one over it, because a running executable can't be overwritten. */
 function replaceFile(file: string, write: (fresh: string) => void) {
-  const fresh = `${file}.new`;
-  write(fresh);
-  renameSync(fresh, file);
+  const temporaryFile = `${file}.new`;
+  write(temporaryFile);
+  renameSync(temporaryFile, file);
 }

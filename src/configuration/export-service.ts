@@ -299,12 +299,12 @@ function buildEntry(
     folding,
     audience,
   }: StatusPageSection): Fields {
-    const listed = monitors.filter(({ id }) => keys.has(id));
+    const listedMonitors = monitors.filter(({ id }) => keys.has(id));
     return {
       ...(name !== null && { name }),
       ...(groupId !== null && { group: keyOf(groupId) }),
-      ...(listed.length > 0 && {
-        monitors: listed.map((one) => ({
+      ...(listedMonitors.length > 0 && {
+        monitors: listedMonitors.map((one) => ({
           monitor: keyOf(one.id),
           ...(one.name !== null && { name: one.name }),
           ...(one.showDescription && { showDescription: true }),

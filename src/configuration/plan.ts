@@ -131,7 +131,7 @@ export async function planApply(
   addPoliciesOfGroups(steps);
   const keyOfId = new Map([...ids].map(([name, id]) => [id, name.split(" ")[1] ?? ""]));
   const changes = await mapYielding(steps, (step) => describeChange(step, keyOfId));
-  const left = prune
+  const pruned = prune
     ? findPruned(entries, managed, ownLinks)
     : { removed: [], released: [], dangling: [] };
   const createdCount = managed.filter(isCreatedHere).length;
@@ -139,12 +139,12 @@ export async function planApply(
     source,
     steps,
     links: ownLinks,
-    ...left,
-    removedShare: createdCount === 0 ? 0 : left.removed.length / createdCount,
+    ...pruned,
+    removedShare: createdCount === 0 ? 0 : pruned.removed.length / createdCount,
     changes: [
       ...changes.flat(),
-      ...left.removed.map((one) => describeRemoval(one, "delete")),
-      ...left.released.map((one) => describeRemoval(one, "release")),
+      ...pruned.removed.map((one) => describeRemoval(one, "delete")),
+      ...pruned.released.map((one) => describeRemoval(one, "release")),
     ],
   };
 }
@@ -349,8 +349,8 @@ function describeChange(
   const before = record?.fields() ?? {};
   const formatValue = (name: string, value: unknown) => {
     if (secrets.has(name) || name === "sections" || value === undefined) return null;
-    const named = /Ids?$|^steps$/.test(name) ? replaceIds(value, keyOfId) : value;
-    return excerptText(JSON.stringify(named));
+    const valueWithKeys = /Ids?$|^steps$/.test(name) ? replaceIds(value, keyOfId) : value;
+    return excerptText(JSON.stringify(valueWithKeys));
   };
   const fields = record === null ? [] : changed;
   return [

@@ -195,11 +195,11 @@ const entriesSchema = <T extends z.ZodType<string | null>>(
       const names = Object.keys(entries);
       if (names.length > 50)
         context.addIssue({ code: "custom", message: "must have at most 50 entries" });
-      const seen = new Set<string>();
+      const seenNames = new Set<string>();
       for (const name of names.slice(0, 50)) {
-        const issue = validate(name, entries[name] ?? "", seen);
+        const issue = validate(name, entries[name] ?? "", seenNames);
         if (issue !== null) context.addIssue({ code: "custom", message: issue });
-        seen.add(name.toLowerCase());
+        seenNames.add(name.toLowerCase());
       }
     }),
   );

@@ -14,9 +14,9 @@ type Checked = { type: string; [field: string]: unknown };
 export function findHost(monitor: Checked): string | null {
   const { url, host, domain } = monitor;
   if (typeof url === "string" && URL.canParse(url)) return normalizeHost(new URL(url).hostname);
-  const named = typeof host === "string" ? host : domain;
-  return typeof named === "string" && formatFullTarget(monitor) !== null
-    ? normalizeHost(named)
+  const namedHost = typeof host === "string" ? host : domain;
+  return typeof namedHost === "string" && formatFullTarget(monitor) !== null
+    ? normalizeHost(namedHost)
     : null;
 }
 

@@ -136,7 +136,7 @@ export class FairFollower<E extends LoggedEvent, Part> {
         if (statements.length > 0) ready.push({ organizationId, statements });
       });
     }
-    const written: string[] = [];
+    const writtenIds: string[] = [];
     for (let start = 0; start < ready.length; start += organizationsAtOnce) {
       const some = ready.slice(start, start + organizationsAtOnce);
       const isTogether =
@@ -150,9 +150,9 @@ export class FairFollower<E extends LoggedEvent, Part> {
           isTogether ||
           (await this.tryAlone(job, organizationId, () => this.#writeNow(statements)))
         )
-          written.push(organizationId);
+          writtenIds.push(organizationId);
     }
-    return written;
+    return writtenIds;
   }
 
   #writeNow(statements: readonly Statement[]): Promise<void> {
@@ -355,16 +355,16 @@ export class FairFollower<E extends LoggedEvent, Part> {
     isBehind: boolean,
   ) {
     const { concerns, decide } = this.#follower;
-    const read = unread.slice(0, eventsAtOnce);
-    const events = read.filter(concerns);
+    const readEvents = unread.slice(0, eventsAtOnce);
+    const events = readEvents.filter(concerns);
     const outcome: Outcome<Part> =
       events.length === 0
         ? { statements: [], rows: 0, finished: 0, part: null }
         : await decide({ organizationId, events, part, rows });
     const isThrough = outcome.finished === events.length;
-    const reached = isThrough ? read.at(-1)?.seq : events[outcome.finished - 1]?.seq;
+    const reached = isThrough ? readEvents.at(-1)?.seq : events[outcome.finished - 1]?.seq;
     const limit = isBehind ? this.#limitFor(organizationId) : eventsAtOnce;
-    const isMore = unread.length > read.length || read.length === limit;
+    const isMore = unread.length > readEvents.length || readEvents.length === limit;
     const statements = [...outcome.statements];
     if (!isThrough || isMore)
       statements.push(

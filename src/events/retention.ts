@@ -24,13 +24,13 @@ export async function sweepEvents(
 ): Promise<void> {
   const { store } = context;
   const last = Math.min(readUpTo, await findSlowestCursor(store));
-  const whole = await sweepLog(
+  const sweptStates = await sweepLog(
     context,
     { name: "states", last, keptMs: Math.max(hourDays, eventDays) * dayMs },
     oldestEvents,
     (from, to) => [removeBetween(from, to, "true")],
   );
-  const from = Math.max(whole, await findRemovedSeq(store));
+  const from = Math.max(sweptStates, await findRemovedSeq(store));
   await sweepLog(
     context,
     { name: "events", from, last, keptMs: eventDays * dayMs },

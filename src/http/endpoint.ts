@@ -344,8 +344,8 @@ class RouteHandler {
     const input = { ...parsed, scope: rehearsal, params };
     const response = await rehearse(() => this.#spec.useCase(input));
     const operation = { name: this.#spec.name, params, change };
-    const held = await holdChange(scope, operation, response, seconds);
-    return buildApiResponse(context.request, heldShape, { data: held });
+    const heldChange = await holdChange(scope, operation, response, seconds);
+    return buildApiResponse(context.request, heldShape, { data: heldChange });
   }
 
   #queryOf({ request, requestContext }: HandlerContext): unknown {

@@ -13,15 +13,15 @@ export const buildPathPattern = (path: string) =>
  * or a parent path, such as the incident of `/resolve`.
  */
 export function createResourceFinder(routes: readonly Route[]) {
-  const written = routes.filter(({ method }) => method === "POST" || method === "PATCH");
-  const read = routes.filter(({ method }) => method === "GET");
+  const writeRoutes = routes.filter(({ method }) => method === "POST" || method === "PATCH");
+  const readRoutes = routes.filter(({ method }) => method === "GET");
   return (method: string, path: string, location: string | null): string | null => {
     const returned = findRecordAt(
-      written.filter((route) => route.method === method),
+      writeRoutes.filter((route) => route.method === method),
       path,
     );
     if (returned === null) return null;
-    const isReadAt = (candidate: string) => findRecordAt(read, candidate) === returned;
+    const isReadAt = (candidate: string) => findRecordAt(readRoutes, candidate) === returned;
     return (
       [...(location === null ? [] : [location]), ...listPathsAbove(path)].find(isReadAt) ?? null
     );

@@ -58,10 +58,10 @@ export async function writeHistory(
   const counts: WrittenCounts = { heartbeats: 0, hours: 0, days: 0, keys: new Set() };
   const write = createWriter(options, counts);
   const summing = new BeatWriter(write, hasSums, options);
-  let read = 0;
+  let readCount = 0;
   const recordProgress = async (count: number) => {
     await write.flushLarge();
-    options.progress((read += count));
+    options.progress((readCount += count));
   };
   for (const unit of hasSums ? (["hours", "days"] as const) : [])
     for await (const sums of history.sums?.(unit) ?? []) {

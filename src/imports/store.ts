@@ -197,11 +197,11 @@ const abandonedAfterMs = 10 * 60_000;
 
 /** Discards imports whose process was killed. */
 export async function sweepImports({ store, now, isOver }: SweepContext): Promise<void> {
-  const left = await store.query<ImportRow>(
+  const abandonedImports = await store.query<ImportRow>(
     `select ${importColumns} from imports where status = 'running' and touched_at < ?`,
     [now - abandonedAfterMs],
   );
-  for (const row of left) {
+  for (const row of abandonedImports) {
     if (isOver()) return;
     await store.atomic(abandonImport(row));
   }
@@ -283,7 +283,7 @@ async function* findLastDays(
   store: Store,
   lasts: ReadonlyMap<number, number | null>,
 ): AsyncGenerator<[day: number, keys: number[]]> {
-  let left = [...lasts];
+  let remaining = [...lasts];
   for (let before = Number.MAX_SAFE_INTEGER; ;) {
     const [row] = await store.query<{ day: number | null }>(
       "select max(day) as day from uptime_days where day < ?",
@@ -291,16 +291,16 @@ async function* findLastDays(
     );
     const day = row?.day ?? null;
     if (day === null) return;
-    left = left.filter(([, at]) => at === null || Math.floor(at / dayMs) < day);
-    if (left.length === 0) return;
+    remaining = remaining.filter(([, at]) => at === null || Math.floor(at / dayMs) < day);
+    if (remaining.length === 0) return;
     const rows = await store.query<{ key: number }>(
       `select value as key from json_each(?)
        where exists (select 1 from uptime_days where day = ? and monitor_key = value)`,
-      [JSON.stringify(left.map(([key]) => key)), day],
+      [JSON.stringify(remaining.map(([key]) => key)), day],
     );
     const found = new Set(rows.map(({ key }) => key));
     if (found.size > 0) yield [day, [...found]];
-    left = left.filter(([key]) => !found.has(key));
+    remaining = remaining.filter(([key]) => !found.has(key));
     before = day;
   }
 }

@@ -37,7 +37,7 @@ type StateChange = {
   at: number;
 };
 
-const openOne = `select id from incidents where organization_id = ? and monitor_id = ?
+const openIncidentSql = `select id from incidents where organization_id = ? and monitor_id = ?
   and origin = 'monitor' and status <> 'resolved' order by id desc limit 1`;
 
 const openOfPerson = `select i.id from incident_monitors m
@@ -59,15 +59,15 @@ export async function buildIncidentStatements(
     const [found] = await store.query<{ id: string }>(text, [organizationId, monitor.id]);
     return found === undefined ? null : findHead({ store, organizationId }, found.id);
   };
-  const open = await find(openOne);
-  const named =
+  const open = await find(openIncidentSql);
+  const personsIncident =
     open === null && severity !== null
       ? await find(`${openOfPerson} order by i.id desc limit 1`)
       : null;
-  const known = { hasOwn: open !== null, isNamed: named !== null };
+  const known = { hasOwn: open !== null, isNamed: personsIncident !== null };
   const step = decideAutomaticStep(known, severity, change);
   if (step === "open") return buildOpening(store, change);
-  if (step === "join" && named !== null) return buildJoining(change, named);
+  if (step === "join" && personsIncident !== null) return buildJoining(change, personsIncident);
   if (step === null || open === null) return [];
   // A full timeline gets no further updates. Alerts of the monitor do not depend on it.
   if (step === "update" && !hasRoom(open)) return [];
@@ -98,7 +98,7 @@ async function buildOpening(store: Store, change: StateChange): Promise<Statemen
     public: true,
   };
   return [
-    guardFound(`not exists (${openOne})`, [organizationId, monitor.id]),
+    guardFound(`not exists (${openIncidentSql})`, [organizationId, monitor.id]),
     ...buildMonitorStatements(
       change,
       insertIncident(organizationId, incident, "monitor", change.at),

@@ -74,8 +74,8 @@ function resolve(value: unknown, definitions: Json): unknown {
   const { $ref, $defs: _, id: _id, override, ...rest } = value as Json;
   const ownSchema = override === undefined ? rest : { ...rest, ...(override as Json) };
   if (typeof $ref === "string") {
-    const named = resolve(definitions[$ref.replace("#/$defs/", "")], definitions) as Json;
-    return { ...named, ...ownSchema };
+    const definition = resolve(definitions[$ref.replace("#/$defs/", "")], definitions) as Json;
+    return { ...definition, ...ownSchema };
   }
   return Object.fromEntries(
     Object.entries(ownSchema).map(([name, one]) => [

@@ -85,9 +85,9 @@ function createMcpServer(request: Request, context: McpContext): Server {
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
     const tool = available.find(({ name }) => name === params.name);
     if (tool === undefined) throw createUnknownError("There is no such tool for this API key.");
-    const rest = createClient(tool.name);
+    const restClient = createClient(tool.name);
     return callTool(log, () =>
-      runTool({ scope, operations, rest }, tool, (params.arguments ?? {}) as Json),
+      runTool({ scope, operations, rest: restClient }, tool, (params.arguments ?? {}) as Json),
     );
   });
   server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources }));

@@ -92,8 +92,9 @@ function renderRows(
     ];
     return `<tr><th><bdi>${escapeEntities(row.name)}</bdi></th>${cells.map((cell) => `<td>${escapeEntities(cell)}</td>`).join("")}</tr>`;
   });
-  const left = rows.length - maxRows;
-  const more = left > 0 ? `<tr><th colspan="4">${language.count("more", left)}</th></tr>` : "";
+  const omittedCount = rows.length - maxRows;
+  const more =
+    omittedCount > 0 ? `<tr><th colspan="4">${language.count("more", omittedCount)}</th></tr>` : "";
   return `<table class="rows"><thead><tr>${heads.map((head) => `<th>${escapeEntities(head)}</th>`).join("")}</tr></thead>
 <tbody>${body.join("\n")}${more}</tbody></table>`;
 }

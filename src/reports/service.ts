@@ -106,10 +106,14 @@ export async function resolveSpan(
   const oldest = await findOldestHour(scope.store);
   // Only UTC days are retained for older months.
   const timeZone = oldest !== null && spanIn(wishedZone).from < oldest ? "UTC" : wishedZone;
-  const whole = spanIn(timeZone);
-  if (whole.from > now) throw invalidFieldError(field, "has not begun");
-  const isRunning = whole.to > now;
-  return { span: { from: whole.from, to: isRunning ? now : whole.to }, isRunning, timeZone };
+  const wholeSpan = spanIn(timeZone);
+  if (wholeSpan.from > now) throw invalidFieldError(field, "has not begun");
+  const isRunning = wholeSpan.to > now;
+  return {
+    span: { from: wholeSpan.from, to: isRunning ? now : wholeSpan.to },
+    isRunning,
+    timeZone,
+  };
 }
 
 /** Returns the report of a month, by default the current one. Throws NOT_FOUND, VALIDATION_ERROR. */
@@ -204,14 +208,14 @@ async function createReportOfSpan(
  * otherwise each group has its own, or that of the organization.
  */
 export async function findTargets(scope: Scope, own: number | null) {
-  const whole = own ?? (await getOwnOrganization(scope)).slaTarget;
+  const organizationTarget = own ?? (await getOwnOrganization(scope)).slaTarget;
   const groups = await listReportedGroups(scope);
   const targetOf = new Map(groups.map(({ id, slaTarget }) => [id, slaTarget]));
   return {
-    whole,
+    whole: organizationTarget,
     groups,
     of: (groupId: string | null) =>
-      own ?? (groupId === null ? null : targetOf.get(groupId)) ?? whole,
+      own ?? (groupId === null ? null : targetOf.get(groupId)) ?? organizationTarget,
   };
 }
 

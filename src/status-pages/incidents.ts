@@ -153,8 +153,8 @@ async function loadWithinBudget(
   for (let from = 0; from < rows.length; from += incidentsPerPortion) {
     if (from > 0) await yieldToEventLoop();
     const portion = rows.slice(from, from + incidentsPerPortion);
-    const read = await loadIncidents(store, page, shownMonitors, portion, { at, limit });
-    all.push(...limitUpdates(read, measureText, budget));
+    const loaded = await loadIncidents(store, page, shownMonitors, portion, { at, limit });
+    all.push(...limitUpdates(loaded, measureText, budget));
   }
   return all;
 }

@@ -61,16 +61,16 @@ const groupedText = `select ${monitorColumns}
 /** Reads the monitors of each group in their order, up to the limit of a page. */
 async function readGroupMembers(store: Store, organizationId: string, groupIds: readonly string[]) {
   const members = new Map<string, MonitorRow[]>();
-  let left = maxShownMonitors;
+  let monitorsLeft = maxShownMonitors;
   await forEachYielding(new Set(groupIds), async (groupId) => {
     const rows: MonitorRow[] = [];
     members.set(groupId, rows);
-    for (let isWhole = false; !isWhole && left > 0;) {
+    for (let isWhole = false; !isWhole && monitorsLeft > 0;) {
       if (rows.length > 0) await yieldToEventLoop();
       const pageParameters = [organizationId, groupId, rows.length];
       const portion = await store.query<MonitorRow>(groupedText, pageParameters);
       rows.push(...portion);
-      left -= portion.length;
+      monitorsLeft -= portion.length;
       isWhole = portion.length < monitorsPerQuery;
     }
   });
@@ -96,16 +96,16 @@ async function readCurrentSections(
   const free = sections.filter(({ groupId }) => groupId === null);
   const groups = await queryRows<{ id: string; name: string }>(groupText, groupIds);
   const byGroup = await readGroupMembers(store, organizationId, groupIds);
-  const listed: MonitorRow[] = [];
+  const listedRows: MonitorRow[] = [];
   const freeIds = free.flatMap(({ monitors }) => monitors.map(({ id }) => id));
   for (let from = 0; from < freeIds.length; from += monitorsPerQuery) {
     await yieldToEventLoop();
-    listed.push(
+    listedRows.push(
       ...(await queryRows<MonitorRow>(listedText, freeIds.slice(from, from + monitorsPerQuery))),
     );
   }
   const names = new Map(groups.map(({ id, name }) => [id, name]));
-  const byId = new Map(listed.map((row) => [row.id, row]));
+  const byId = new Map(listedRows.map((row) => [row.id, row]));
   const takenIds = new Set<string>();
   const published = new Map(
     sections.flatMap(({ monitors }) => monitors).map((monitor) => [monitor.id, monitor]),
@@ -115,7 +115,7 @@ async function readCurrentSections(
     const isShown = showDescription && description !== "";
     return { ...row, name: name ?? row.name, description: isShown ? description : null, link };
   };
-  let left = maxShownMonitors;
+  let monitorsLeft = maxShownMonitors;
   const ids = deriveSectionIds(pageId, sections);
   return sections.map(({ name, groupId, monitors, nested, folding }, index) => {
     const rows =
@@ -128,7 +128,7 @@ async function readCurrentSections(
       nested,
       folding,
       monitors: rows
-        .filter(({ id }) => !takenIds.has(id) && left-- > 0 && takenIds.add(id))
+        .filter(({ id }) => !takenIds.has(id) && monitorsLeft-- > 0 && takenIds.add(id))
         .map(toPublicMonitor),
     };
   });
@@ -154,10 +154,10 @@ async function readConcealed(
     JSON.stringify(ids),
     JSON.stringify(groupIds),
   ]);
-  const hidden = rows.filter(({ id }) => !shownMonitors.has(id));
+  const hiddenRows = rows.filter(({ id }) => !shownMonitors.has(id));
   return {
-    monitorIds: new Set(hidden.map(({ id }) => id)),
-    groupIds: new Set([...groupIds, ...hidden.flatMap(({ groupId }) => groupId ?? [])]),
+    monitorIds: new Set(hiddenRows.map(({ id }) => id)),
+    groupIds: new Set([...groupIds, ...hiddenRows.flatMap(({ groupId }) => groupId ?? [])]),
   };
 }
 
@@ -250,7 +250,7 @@ function createSectionBuilder(
     const end = sections.findIndex(({ nested }, index) => index >= from && !nested);
     return (end === -1 ? sections.length : end) - from;
   };
-  const listed = selectNested(
+  const listedSections = selectNested(
     sections,
     (section, index) =>
       showPaused ||
@@ -260,7 +260,7 @@ function createSectionBuilder(
   );
   return (incidents: readonly PublicIncident[]): Section[] => {
     const impacts = findOpenImpacts(incidents);
-    return listed.map((section) => ({
+    return listedSections.map((section) => ({
       ...section,
       monitors: section.monitors.map((monitor) => applyImpact(monitor, impacts.get(monitor.id))),
     }));

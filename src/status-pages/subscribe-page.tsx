@@ -21,10 +21,10 @@ export function renderSubscribePage(
   const { view, language, to } = document;
   // CSS of the page must not be able to hide or cover the form.
   const files = { ...view.page.files, stylesheet: null };
-  const plain = { ...document, view: { ...view, page: { ...view.page, files } } };
+  const plainDocument = { ...document, view: { ...view, page: { ...view.page, files } } };
   const isSent = result !== null && result.trouble === null;
   return renderDocument(
-    plain,
+    plainDocument,
     `${language.say("getUpdates")} – ${view.page.title}`,
     <>
       <BackLink {...document} />

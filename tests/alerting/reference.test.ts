@@ -104,7 +104,7 @@ test("a pause resets a monitor's flapping", () =>
     ["report", 0, "up"],
   ));
 
-const buildLossOf = (word: Action): Action[] => [
+const listLossActions = (word: Action): Action[] => [
   ["passTime", 10],
   ["receive", 0, "gone"],
   word,
@@ -115,7 +115,7 @@ const buildLossOf = (word: Action): Action[] => [
 test.each<[string, Action[]]>([
   [
     "a degradation, but not of the later outage",
-    [["report", 0, "slow"], ...buildLossOf(["report", 0, "down"]), ["report", 0, "up"]],
+    [["report", 0, "slow"], ...listLossActions(["report", 0, "down"]), ["report", 0, "up"]],
   ],
   [
     "an outage, but disabled during its reminder",
@@ -132,7 +132,7 @@ test.each<[string, Action[]]>([
   ],
   [
     "an incident, but not of all its updates",
-    [["open", null], ...buildLossOf(["post", 0, post[0]]), ["post", 0, post[1]]],
+    [["open", null], ...listLossActions(["post", 0, post[0]]), ["post", 0, post[1]]],
   ],
 ])("a channel that was notified of %s is notified of the end", (_, actions) =>
   runActions(...actions),

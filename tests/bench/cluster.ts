@@ -155,10 +155,10 @@ async function viewsOf(servers: readonly Server[], seconds: number): Promise<num
 }
 
 type Row = SlottedResult & { status: number };
-type Wanted = { monitors: number; interval: number; organizations: number; isAsked?: boolean };
+type Load = { monitors: number; interval: number; organizations: number; isAsked?: boolean };
 
 /** Checks of these monitors for a number of seconds after one complete round. */
-async function checksOf(bench: Bench, wanted: Wanted, seconds: number) {
+async function checksOf(bench: Bench, wanted: Load, seconds: number) {
   const { databases, store, servers, key } = bench;
   await seed(bench, wanted);
   await startAll(bench);
@@ -244,7 +244,7 @@ function textOf(found: Awaited<ReturnType<typeof checksOf>>): string {
 const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
 
 /** Writes these monitors into the database, evenly divided among organizations, as the product would. */
-async function seed({ store, target }: Bench, { monitors, interval, organizations }: Wanted) {
+async function seed({ store, target }: Bench, { monitors, interval, organizations }: Load) {
   for (let number = 1; number < organizations; number++)
     await createOrganization(store, Date.now, `Organization ${number}`);
   const owners = await store.query<{ id: string }>("select id from organizations", []);

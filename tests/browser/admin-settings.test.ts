@@ -433,8 +433,8 @@ describeInChromium("the settings", (browser) => {
     // Otherwise the list of the e-mail field would sign them in at once.
     await setPresence(false);
     await signOutOnPage(page);
-    const alone = page.getByRole("button", { name: "Sign in with a passkey" });
-    await alone.waitFor();
+    const passkeyButton = page.getByRole("button", { name: "Sign in with a passkey" });
+    await passkeyButton.waitFor();
     await page.getByLabel("E-mail").fill(person);
     await page.getByLabel("Password", { exact: true }).fill(owner.password);
     await page.keyboard.press("Enter");
@@ -460,7 +460,7 @@ describeInChromium("the settings", (browser) => {
     expect(await findViolations(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await signOutOnPage(page);
-    await alone.waitFor();
+    await passkeyButton.waitFor();
     expect(await findViolations(page)).toEqual([]);
     expect([selectPageFaults(open.faults), selectPageFaults(under.faults)]).toEqual([[], []]);
   });

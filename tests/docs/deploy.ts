@@ -98,7 +98,7 @@ const buildPodSecurity = (user: number): PodSecurityContext => ({
 
 type SetOptions = { name: string; replicas: number; storage: string; pod: PodSpec };
 
-const describeSet = ({ name, replicas, storage, pod }: SetOptions): StatefulSet => ({
+const buildStatefulSet = ({ name, replicas, storage, pod }: SetOptions): StatefulSet => ({
   apiVersion: "apps/v1",
   kind: "StatefulSet",
   metadata: { name, labels: labelsOf(name) },
@@ -187,7 +187,7 @@ function describeSingle(given: Values) {
   const { name, image, storage } = given;
   const pod = describePod(describeContainer(image, environmentOf(given)));
   return [
-    describeSet({ name, replicas: 1, storage, pod }),
+    buildStatefulSet({ name, replicas: 1, storage, pod }),
     describeService(name, 80),
     describePolicy(name),
     describeIngress(given),
@@ -233,7 +233,7 @@ function describeDatabase() {
       { name: "auth", secret: { secretName: "signalbox", items: [buildItem("auth.json")] } },
     ],
   };
-  const set = describeSet({ name, replicas: 3, storage: "5Gi", pod });
+  const set = buildStatefulSet({ name, replicas: 3, storage: "5Gi", pod });
   const service = describeService(name, 4001);
   const policy = describePolicy(name);
   return [
@@ -303,7 +303,7 @@ function describeCluster() {
   };
   return [
     ...describeDatabase(),
-    describeSet({ name: "signalbox", replicas: 2, storage: "1Gi", pod: spec }),
+    buildStatefulSet({ name: "signalbox", replicas: 2, storage: "1Gi", pod: spec }),
     ...others.filter((each) => each !== set),
   ];
 }

@@ -78,7 +78,7 @@ export async function runLoggedCheck(
   }: Circumstances = {},
 ): Promise<{ outcome: CheckResult; logged: string[] }> {
   const logged: string[] = [];
-  let browsing: Promise<unknown> = Promise.resolve();
+  let lastBrowserTurn: Promise<unknown> = Promise.resolve();
   const write = (message: string, fields?: object) =>
     void logged.push(`${message} ${JSON.stringify(fields)}`);
   const log: Log = { info: write, warn: write, error: write };
@@ -106,7 +106,7 @@ export async function runLoggedCheck(
     browser,
     browserTurn<T>(work: () => Promise<T>) {
       const working = work();
-      browsing = working;
+      lastBrowserTurn = working;
       return working;
     },
   };
@@ -114,7 +114,7 @@ export async function runLoggedCheck(
   const checkable = { type, settings, timeoutMs, degradedAfterMs, inverted };
   const outcome = await runCheck(checkable, context, cancelled);
   // A browser takes a moment to exit.
-  await browsing.catch(() => {});
+  await lastBrowserTurn.catch(() => {});
   return { outcome, logged };
 }
 

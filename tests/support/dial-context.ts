@@ -4,7 +4,7 @@ import { classifyFailure } from "../../src/core/outgoing/failure-reasons.ts";
 import { createCheckContext } from "./check-runs.ts";
 
 /** A connecting check, and its abort signal. */
-export function createDialing() {
+export function createDialContext() {
   const ending = new AbortController();
   const context: CheckContext = createCheckContext(ending);
   return { context, end: () => ending.abort() };

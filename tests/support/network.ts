@@ -15,7 +15,7 @@ export function createNetwork() {
   const [hereName, thereName] = [`sbx-${number}-a`, `sbx-${number}-b`];
   const cable = "cable";
   const addresses = { [hereName]: "10.213.0.1", [thereName]: "10.213.0.2" };
-  const describeMachine = (name: string) => ({
+  const createMachineAt = (name: string) => ({
     address: addresses[name] ?? "",
     /** A command prefix that runs on this machine. */
     command: (...command: string[]) => ["ip", "netns", "exec", name, ...command],
@@ -54,8 +54,8 @@ export function createNetwork() {
     return null;
   }
   return {
-    here: describeMachine(hereName),
-    there: describeMachine(thereName),
+    here: createMachineAt(hereName),
+    there: createMachineAt(thereName),
     unplug: () => void runIp("-n", hereName, "link", "set", cable, "down"),
     plug: () => void runIp("-n", hereName, "link", "set", cable, "up"),
     [Symbol.dispose]: remove,

@@ -28,13 +28,13 @@ const keyOf = ({ operation, subjectId }: HeldChange) =>
 
 /** IDs of records that were just deleted, or whose deletion is held. Lists hide them. */
 export function useDeleting(): ReadonlySet<string> {
-  const held = useHeldChanges().filter(
+  const heldDeletions = useHeldChanges().filter(
     (one) =>
       isDeletion(one) &&
       (one.state === "waiting" ||
         (one.state === "sent" && Date.now() < deadlineOf(one) + hiddenMs)),
   );
-  return new Set([...deletedIds.use(), ...held.map(keyOf)]);
+  return new Set([...deletedIds.use(), ...heldDeletions.map(keyOf)]);
 }
 
 /**

@@ -33,21 +33,21 @@ export async function hold(
   send: (query: { hold: number }) => Promise<Result<unknown>>,
   onUndo?: () => void,
 ): Promise<HeldChange> {
-  const held = await retryUntilConnected(
+  const heldChange = await retryUntilConnected(
     () => receiveHeld(send({ hold: holdSeconds })),
     notifyWaiting,
   );
-  if (held.subjectId === null) createdHere.add(held.id);
-  if (onUndo !== undefined) reopen.set(held.id, onUndo);
+  if (heldChange.subjectId === null) createdHere.add(heldChange.id);
+  if (onUndo !== undefined) reopen.set(heldChange.id, onUndo);
   const forget = registerUndoable({
     finish: () => {},
     undo: () => {
       forget();
-      takeBack(held).catch(notifyError);
+      takeBack(heldChange).catch(notifyError);
     },
   });
-  setTimeout(forget, held.secondsLeft * 1000);
-  return held;
+  setTimeout(forget, heldChange.secondsLeft * 1000);
+  return heldChange;
 }
 
 /** Counts undone changes by subject, so that the forms of their records show the draft again. */

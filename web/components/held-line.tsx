@@ -96,13 +96,13 @@ export default function HeldLine({
   const now = useNow();
   const undo = useAction(onUndo);
   const send = useAction(() => sendHeld(held));
-  const left = Math.ceil((deadlineOf(held) - now) / 1000);
+  const secondsLeft = Math.ceil((deadlineOf(held) - now) / 1000);
   const isFailed = held.state === "failed";
   const texts = textsOf(held);
   const state = isFailed
     ? texts.failed(translateServerText(held.error ?? ""))
-    : left > 0
-      ? texts.countDown(Math.min(left, held.secondsLeft))
+    : secondsLeft > 0
+      ? texts.countDown(Math.min(secondsLeft, held.secondsLeft))
       : texts.running;
   const description = describeHeld(held, isOnItsPage);
   const by =
@@ -120,7 +120,7 @@ export default function HeldLine({
       <span role="status" className="visually-hidden">
         {isFailed ? state : texts.soon(description)}
       </span>
-      {mayWrite && (isFailed || left > 0) && (
+      {mayWrite && (isFailed || secondsLeft > 0) && (
         <span className="held-buttons">
           <Button size="compact-sm" disabled={undo.isPending} onClick={undo.run}>
             {isFailed ? t("Dismiss") : t("Undo")}

@@ -24,7 +24,7 @@ export const hiddenItems = {
   /** Removes all names with this prefix except one. */
   forget(prefix: string, except?: string) {
     const names = [...hidden.get()];
-    const left = names.filter((name) => name === except || !name.startsWith(prefix));
-    if (left.length < names.length) hidden.set(new Set(left));
+    const remainingNames = names.filter((name) => name === except || !name.startsWith(prefix));
+    if (remainingNames.length < names.length) hidden.set(new Set(remainingNames));
   },
 };

@@ -43,13 +43,13 @@ export function deadlineOf({ id, secondsLeft }: HeldChange): number {
 /** Returns the held change of a response to a request with `hold`, and shows it at once. */
 export async function receiveHeld(response: Promise<Result<unknown>>): Promise<HeldChange> {
   // The client's types know only the response without `hold`.
-  const held = await unwrapData(response as Promise<Result<{ data: HeldChange }>>);
-  deadlineOf(held);
+  const heldChange = await unwrapData(response as Promise<Result<{ data: HeldChange }>>);
+  deadlineOf(heldChange);
   queryClient.setQueryData<HeldChange[]>(key, (now = []) => [
-    held,
-    ...now.filter(({ id }) => id !== held.id),
+    heldChange,
+    ...now.filter(({ id }) => id !== heldChange.id),
   ]);
-  return held;
+  return heldChange;
 }
 
 const getRoute = ({ id }: HeldChange) => v1["held-changes"]({ id });

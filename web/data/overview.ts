@@ -185,13 +185,13 @@ async function readFurtherRows(
 /** Adds rows at the end of their folder. Skips rows that are already loaded. */
 function appendRows(overview: Overview, groupId: string | null, rows: readonly OverviewMonitor[]) {
   const known = new Set(overview.monitors.map(({ id }) => id));
-  const fresh = rows.filter(({ id }) => !known.has(id));
-  if (fresh.length === 0) return overview;
+  const newRows = rows.filter(({ id }) => !known.has(id));
+  if (newRows.length === 0) return overview;
   const folders = [...overview.groups.map(({ id }): string | null => id), null];
   const behind = new Set(folders.slice(folders.indexOf(groupId) + 1));
   const next = overview.monitors.findIndex((monitor) => behind.has(monitor.groupId));
   const at = next === -1 ? overview.monitors.length : next;
-  return { ...overview, monitors: overview.monitors.toSpliced(at, 0, ...fresh) };
+  return { ...overview, monitors: overview.monitors.toSpliced(at, 0, ...newRows) };
 }
 
 const runningReads = new Map<string, Promise<void>>();
@@ -214,10 +214,13 @@ export function readRows(
       if (membersOf(overview, groupId).length >= until) return;
       const next = await readFurtherRows(overview, filters, groupId, until);
       const known = new Set(overview.monitors);
-      const fresh = next.monitors.filter((one) => !known.has(one));
-      if (fresh.length === 0) return;
+      const newMonitors = next.monitors.filter((one) => !known.has(one));
+      if (newMonitors.length === 0) return;
       // The live stream may have changed the overview during the request.
-      queryClient.setQueryData<Overview>(queryKey, (now) => now && appendRows(now, groupId, fresh));
+      queryClient.setQueryData<Overview>(
+        queryKey,
+        (now) => now && appendRows(now, groupId, newMonitors),
+      );
     }
   });
   const settled = after.catch(() => {});
@@ -266,8 +269,11 @@ export function removeMonitorsFrom(overview: Overview, ids: ReadonlySet<string>)
   const folders = totals.folders.map(({ groupId, states }) => {
     const less = countStates(removedMonitors.filter((one) => one.groupId === groupId));
     const entries = Object.entries(states) as [State, number][];
-    const left = entries.map(([state, count]) => [state, Math.max(0, count - (less[state] ?? 0))]);
-    return { groupId, states: Object.fromEntries(left) as typeof states };
+    const remaining = entries.map(([state, count]) => [
+      state,
+      Math.max(0, count - (less[state] ?? 0)),
+    ]);
+    return { groupId, states: Object.fromEntries(remaining) as typeof states };
   });
   const troubled = omitRemoved(totals.troubled);
   return { ...overview, monitors: omitRemoved(monitors), totals: { ...totals, folders, troubled } };

@@ -17,14 +17,14 @@ export function useRecord<T, D>(
   const { error } = found;
   useEffect(() => {
     if (!(error instanceof ApiError && error.status === 404)) return;
-    let left = false;
+    let isLeft = false;
     void findOrganizationId(kind, id)
       .then((organizationId) => {
-        if (organizationId !== null && !left) return switchOrganization(organizationId);
+        if (organizationId !== null && !isLeft) return switchOrganization(organizationId);
       })
       .catch(() => {});
     return () => {
-      left = true;
+      isLeft = true;
     };
   }, [error, kind, id]);
   return found;

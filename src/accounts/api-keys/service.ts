@@ -231,7 +231,7 @@ export function createApiKeyCache(store: Store, clock: Clock): Keys {
   }
 
   /** Finds the principal of a key that can ping, or of one that can do everything else. Counts as a use. */
-  async function findUsed(keyHash: string, mayPing: boolean): Promise<Principal | null> {
+  async function findPrincipal(keyHash: string, mayPing: boolean): Promise<Principal | null> {
     const now = clock();
     const holder = await findHolder(keyHash, now);
     if (holder === null || holder.mayPing !== mayPing) return null;
@@ -240,8 +240,8 @@ export function createApiKeyCache(store: Store, clock: Clock): Keys {
   }
 
   return {
-    find: (keyHash) => findUsed(keyHash, false),
-    findPing: (keyHash) => findUsed(keyHash, true),
+    find: (keyHash) => findPrincipal(keyHash, false),
+    findPing: (keyHash) => findPrincipal(keyHash, true),
     async findById(organizationId, id) {
       const holder = await readHolder(store, byId, [organizationId, id], clock());
       return holder === null || holder.mayPing ? null : holder.principal;

@@ -53,8 +53,8 @@ export type OpenedProvider = ProviderSettings &
 
 function openSettings(vault: Vault, { id, settings, secrets }: ProviderRow): ProviderSettings {
   const opened = openAll(vault, secretPathOf(id), secrets);
-  const whole = joinSecrets(providerKinds, kind, JSON.parse(settings), opened);
-  return ProviderSettings.parse(whole);
+  const settingsWithSecrets = joinSecrets(providerKinds, kind, JSON.parse(settings), opened);
+  return ProviderSettings.parse(settingsWithSecrets);
 }
 
 /** Reads a provider with its secret. Throws NOT_FOUND, also if it was turned off. */
@@ -208,15 +208,15 @@ export function updateIdentityProvider(
   return retryOnStaleRead(async () => {
     const before = await getProviderRow(store, id);
     const record = new OpenedRecord(providerKinds, kind, openSettings(vault, before));
-    const whole = record.applyPatch(patch, (fields) => parse(ProviderSettings, fields));
-    assertCertificates(whole);
+    const patchedSettings = record.applyPatch(patch, (fields) => parse(ProviderSettings, fields));
+    assertCertificates(patchedSettings);
     const placesBefore = record.derive((fields) => listTargets(fields as ProviderSettings));
-    await assertTargetsAllowed(targets, listTargets(whole), placesBefore);
+    await assertTargetsAllowed(targets, listTargets(patchedSettings), placesBefore);
     const after: ProviderRow = {
       ...before,
       name: name ?? before.name,
       enabled: enabled ?? before.enabled,
-      ...sealSettings(vault, id, whole),
+      ...sealSettings(vault, id, patchedSettings),
       ...buildNextVersion(before, formatTimestamp(clock())),
     };
     const openedBefore = (await findOpened(store, id)).get(id) ?? [];
@@ -224,7 +224,7 @@ export function updateIdentityProvider(
     const isReassigned = !Bun.deepEquals(opened, openedBefore);
     const changes = [
       ...listChangedFields(before, after, ["name", "enabled"]),
-      ...record.listChanges(whole),
+      ...record.listChanges(patchedSettings),
       ...(isReassigned ? ["organizations"] : []),
     ];
     await store.atomic([

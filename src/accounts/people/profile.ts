@@ -93,13 +93,14 @@ export function updateProfile(context: SignedInContext, patch: ProfilePatch): Pr
       hourCycle = ownRow.hourCycle,
       language = ownRow.language,
     } = patch;
-    const moved = email === ownRow.email ? ownRow : await hashForEmail(context, email, password);
-    const { passwordHash } = moved;
+    const emailColumns =
+      email === ownRow.email ? ownRow : await hashForEmail(context, email, password);
+    const { passwordHash } = emailColumns;
     const emailKey = emailKeyOf(email);
     await store.atomic([
       guardFreeEmail(ownRow.id, emailKey),
       guardDistinctPassword({ id: ownRow.id, emailKey, passwordHash }),
-      ...changePerson(store, moved, {
+      ...changePerson(store, emailColumns, {
         name,
         email,
         emailKey,

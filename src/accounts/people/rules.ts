@@ -40,11 +40,12 @@ const commonest = new Set([
 
 /** Returns why a password is too weak, given the texts known about its owner; null if it is acceptable. */
 export function validatePassword(password: string, known: readonly string[]): string | null {
-  const plain = password.toLowerCase();
+  const lowerCasePassword = password.toLowerCase();
   const words = known.flatMap((text) => [text, text.split("@")[0] ?? ""]);
-  if (words.some((text) => text.toLowerCase() === plain))
+  if (words.some((text) => text.toLowerCase() === lowerCasePassword))
     return "must not be your name, your e-mail address or the name of an organization";
-  if (commonest.has(plain) || new Set(plain).size < 3) return "is too easy to guess";
+  if (commonest.has(lowerCasePassword) || new Set(lowerCasePassword).size < 3)
+    return "is too easy to guess";
   return null;
 }
 

@@ -78,8 +78,8 @@ export async function listSessions({ store, clock, session }: SignedInContext) {
   const rows = await findSessions(store, session.person.id);
   return rows.map(({ id, createdAt, lastSeenAt, address, userAgent }) => {
     const current = id === session.id;
-    const seen = current ? formatTimestamp(clock()) : lastSeenAt;
-    return { id, current, createdAt, lastSeenAt: seen, address, userAgent };
+    const lastSeen = current ? formatTimestamp(clock()) : lastSeenAt;
+    return { id, current, createdAt, lastSeenAt: lastSeen, address, userAgent };
   });
 }
 

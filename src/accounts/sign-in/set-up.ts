@@ -77,10 +77,10 @@ const setUpFileOf = (dataDir: string) => join(dataDir, "set-up-token");
 export function createSetUp(dataDir: string, clock: Clock): SetUp & { token: string } {
   const token = createToken(43);
   const file = setUpFileOf(dataDir);
-  const fresh = `${file}.new-${process.pid}`;
-  rmSync(fresh, { force: true });
-  writeFileSync(fresh, `${token}\n`, { mode: 0o600, flag: "wx" });
-  renameSync(fresh, file);
+  const temporaryFile = `${file}.new-${process.pid}`;
+  rmSync(temporaryFile, { force: true });
+  writeFileSync(temporaryFile, `${token}\n`, { mode: 0o600, flag: "wx" });
+  renameSync(temporaryFile, file);
   return { token, ...createSetUpForToken(token, clock, () => rmSync(file, { force: true })) };
 }
 

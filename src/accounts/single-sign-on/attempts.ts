@@ -76,8 +76,8 @@ export function takeAttempt(
   if (name === undefined) return null;
   cookies.set({ name, value: "", maxAgeSeconds: 0, sameSite: "Lax" });
   try {
-    const plain = vault.open(cookies.read(name) ?? "", sealLocationOf(state));
-    const attempt = parseJsonOrNull(plain) as Attempt | null;
+    const opened = vault.open(cookies.read(name) ?? "", sealLocationOf(state));
+    const attempt = parseJsonOrNull(opened) as Attempt | null;
     return attempt !== null && Math.abs(clock() - attempt.startedAt) < lifetimeMs ? attempt : null;
   } catch {
     // A forged or damaged cookie.

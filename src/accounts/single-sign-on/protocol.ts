@@ -89,10 +89,10 @@ export async function redeem(
     : {};
   const claims = mergeClaims(idClaims, further);
   if (usesGroups && lacksGroups(claims, provider)) throw tooManyGroupsError(provider);
-  const read = readClaims(metadata.issuer, idClaims.sub, claims, provider);
-  if (read.groups.length > singleSignOnBounds.groups.value || read.subject.length > 255)
+  const readResult = readClaims(metadata.issuer, idClaims.sub, claims, provider);
+  if (readResult.groups.length > singleSignOnBounds.groups.value || readResult.subject.length > 255)
     throw tooManyGroupsError(provider);
-  return read;
+  return readResult;
 }
 
 const tooManyGroupsError = ({ name }: OpenedProvider) =>
@@ -141,7 +141,7 @@ async function verifySignature(
   } catch (error) {
     if ((error as { code?: string }).code !== library.KEY_SELECTION) throw error;
     // The library caches keys by this object.
-    const fresh = { ...metadata };
-    await library.validateApplicationLevelSignature(fresh, tokenResponse, options);
+    const copiedMetadata = { ...metadata };
+    await library.validateApplicationLevelSignature(copiedMetadata, tokenResponse, options);
   }
 }

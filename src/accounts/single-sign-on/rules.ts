@@ -71,11 +71,11 @@ export function needsUserInfo(claims: Claims, settings: ProviderSettings, usesGr
  * https://learn.microsoft.com/entra/identity-platform/id-token-claims-reference#groups-overage-claim
  */
 export function lacksGroups(claims: Claims, { groupsClaim }: ProviderSettings): boolean {
-  const named = claims["_claim_names"];
+  const claimNames = claims["_claim_names"];
   return (
     findClaim(claims, groupsClaim) === undefined &&
-    isObject(named) &&
-    Object.hasOwn(named, groupsClaim)
+    isObject(claimNames) &&
+    Object.hasOwn(claimNames, groupsClaim)
   );
 }
 

@@ -118,11 +118,13 @@ export async function confirmTwoFactor(context: SignedInContext, code: string) {
     if (person.totpPending === null)
       throw new AppError("CONFLICT", "Two-factor was not started, or is already on.");
     const secret = vault.open(person.totpPending, totpPathOf(person));
-    const plain = stripSpaces(code);
+    const codeDigits = stripSpaces(code);
     const now = clock();
-    const step = await tryWithLimits(context, async () => findAcceptedStep(secret, plain, now, 0));
+    const step = await tryWithLimits(context, async () =>
+      findAcceptedStep(secret, codeDigits, now, 0),
+    );
     if (step === null) {
-      const other = await findStepByWrongClock(secret, plain, now);
+      const other = await findStepByWrongClock(secret, codeDigits, now);
       const issue = other === null ? null : describeClockIssue(other, now);
       throw invalidFieldError("code", issue ?? "is not the code that this secret gives now");
     }

@@ -323,7 +323,7 @@ export function adaptGatewayLabels(type: GatewayType, preset: unknown) {
   const found = findPreset(type, preset);
   if (found === null) return { labels: {} };
   const { help, account: label = "", secret: secretLabel, ownUrl = "" } = found;
-  const usual = found.url !== null && {
+  const defaultHint = found.url !== null && {
     hint: t("Leave empty for {url}.", { url: found.url }),
   };
   return {
@@ -331,7 +331,7 @@ export function adaptGatewayLabels(type: GatewayType, preset: unknown) {
     labels: {
       account: { label },
       secret: { label: secretLabel },
-      url: { label: t("Address"), placeholder: ownUrl, mono: true, ...usual },
+      url: { label: t("Address"), placeholder: ownUrl, mono: true, ...defaultHint },
     },
   };
 }

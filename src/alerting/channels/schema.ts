@@ -122,9 +122,9 @@ function listGatewayIssues(type: GatewayType, channel: Fields): ChannelIssue[] {
   for (const path of listRequiredFields(type, channel))
     if (channel[path] === null) issue(path, "is required");
   for (const path of listUnusedFields(type, channel, Object.keys(gatewayFields[type]))) {
-    const usual = initialGatewayValueOf(type, path);
-    if (JSON.stringify(channel[path]) === JSON.stringify(usual)) continue;
-    issue(path, `must be ${usual === null ? "null" : "absent"} with ${choice}`);
+    const initialValue = initialGatewayValueOf(type, path);
+    if (JSON.stringify(channel[path]) === JSON.stringify(initialValue)) continue;
+    issue(path, `must be ${initialValue === null ? "null" : "absent"} with ${choice}`);
   }
   const names = type === "sms" ? smsPlaceholders : voicePlaceholders;
   issues.push(...listTemplateIssues(names, channel));

@@ -269,12 +269,12 @@ export function verifyContactMethod(scope: Scope, id: string, code: string) {
       throw invalidFieldError("code", "is no longer valid: request a new one");
     if (verdict === "wrong") {
       await scope.store.atomic(countWrongCode(before));
-      const left = codeAttempts - (before.codeAttempts ?? 0) - 1;
+      const attemptsLeft = codeAttempts - (before.codeAttempts ?? 0) - 1;
       throw invalidFieldError(
         "code",
-        left === 0
+        attemptsLeft === 0
           ? "is wrong: request a new one"
-          : `is wrong: ${left} more ${left === 1 ? "attempt" : "attempts"}`,
+          : `is wrong: ${attemptsLeft} more ${attemptsLeft === 1 ? "attempt" : "attempts"}`,
       );
     }
     const at = formatTimestamp(now);

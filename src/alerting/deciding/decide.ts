@@ -293,8 +293,8 @@ function applyHeldOutage(decision: Decision, monitor: WatchedMonitor, held: Held
     stayJoined(decision, monitor, state, held);
   // At the end of the snooze, it is sent.
   const isLeft = isSnoozed && (state === "down" || state === "degraded");
-  const silent = { ...step, alert: null, notifiedState: null };
-  applyStep(decision, monitor, isLeft ? silent : step, state, at, about, hold);
+  const silentStep = { ...step, alert: null, notifiedState: null };
+  applyStep(decision, monitor, isLeft ? silentStep : step, state, at, about, hold);
 }
 
 /** Carries out a step of the rules for a monitor: sends its alert, unless it is held, and stores the new memory. */

@@ -55,10 +55,10 @@ function reviewChannel(decision: Decision, channelId: string) {
 function review(decision: Decision, before: OpenRecord) {
   const { snapshot, out, now } = decision;
   const record = changePriority(decision, before);
-  const held = snapshot.held.get(record.id) ?? [];
-  const unwanted = held.filter((one) => !isStillWanted(decision, record, one));
+  const heldMessages = snapshot.held.get(record.id) ?? [];
+  const unwanted = heldMessages.filter((one) => !isStillWanted(decision, record, one));
   const released =
-    record.priority === "critical" ? held.filter((one) => !unwanted.includes(one)) : [];
+    record.priority === "critical" ? heldMessages.filter((one) => !unwanted.includes(one)) : [];
   if (unwanted.length + released.length === 0) return;
   if (out.isFull()) return out.deferRest();
   // Nothing is sent after an acknowledgment in the meantime.
@@ -75,7 +75,7 @@ function review(decision: Decision, before: OpenRecord) {
   for (const channelId of channelIds) explainRelease(decision, record, channelId);
   snapshot.held.set(
     record.id,
-    held.filter((one) => !unwanted.includes(one) && !released.includes(one)),
+    heldMessages.filter((one) => !unwanted.includes(one) && !released.includes(one)),
   );
 }
 

@@ -141,11 +141,11 @@ export function findHeldMessage(
   factsAt: (at: number) => EscalationFacts,
 ): (Planned & { heldUntil: number }) | null {
   const planned = planEscalation(policy, priority, from, factsAt).flatMap((run) => run.planned);
-  const held = planned.flatMap(({ heldUntil, ...one }) =>
+  const heldNotifications = planned.flatMap(({ heldUntil, ...one }) =>
     heldUntil === null ? [] : [{ ...one, heldUntil }],
   );
-  const first = held.toSorted((a, b) => a.heldUntil - b.heldUntil)[0];
-  return first === undefined || held.length < planned.length ? null : first;
+  const first = heldNotifications.toSorted((a, b) => a.heldUntil - b.heldUntil)[0];
+  return first === undefined || heldNotifications.length < planned.length ? null : first;
 }
 
 /** Returns the steps of a drill of one person. It ends after their last contact method had the usual pause. */

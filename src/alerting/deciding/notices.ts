@@ -45,8 +45,9 @@ function listContacts({ snapshot }: Decision, personId: string): Contact[] {
   const personalChannels = [...snapshot.escalation.channels.values()].filter(
     (one) => one.personId === personId,
   );
-  const usual = planContactMethods(personalChannels, "normal");
-  const planned = usual.length > 0 ? usual : planContactMethods(personalChannels, "critical");
+  const normalMethods = planContactMethods(personalChannels, "normal");
+  const planned =
+    normalMethods.length > 0 ? normalMethods : planContactMethods(personalChannels, "critical");
   return planned
     .filter(({ afterMinutes }) => afterMinutes === planned[0]?.afterMinutes)
     .map(({ method }) => method);

@@ -64,10 +64,10 @@ export function createQuietRound(store: Store) {
           .map((one) => ({ ...one, end: findEnd(one.quietHours, now) }))
           .filter(({ end, dueAt }) => end !== dueAt);
         const endedRecords = changed.filter(({ end }) => end === null);
-        const moved = changed.filter(({ end }) => end !== null);
+        const movedDigests = changed.filter(({ end }) => end !== null);
         return [
           ...(endedRecords.length === 0 ? [] : [sendDigests(endedRecords, now)]),
-          ...(moved.length === 0 ? [] : [moveDigests(moved)]),
+          ...(movedDigests.length === 0 ? [] : [moveDigests(movedDigests)]),
         ];
       },
     }));

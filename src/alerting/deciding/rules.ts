@@ -261,8 +261,8 @@ export function selectChannelsForProblems<
   T extends { id: string; enabled: boolean; isDefault: boolean },
 >(channels: readonly T[], except: string | null = null): T[] {
   const able = channels.filter(({ id, enabled }) => enabled && id !== except);
-  const usual = able.filter(({ isDefault }) => isDefault);
-  return usual.length > 0 ? usual : able;
+  const defaultChannels = able.filter(({ isDefault }) => isDefault);
+  return defaultChannels.length > 0 ? defaultChannels : able;
 }
 
 const kindOfType: Record<AlertType, MessageKind | null> = {

@@ -140,15 +140,15 @@ export class AlertTimers {
     const parts = await this.#readParts(turns.map(([organizationId]) => organizationId));
     const statements: Statement[] = [];
     const rest: [string, Timer[]][] = [];
-    let left = rowsAtOnce;
+    let rowsLeft = rowsAtOnce;
     let hasDeliveries = false;
     for (const [index, [organizationId, all]] of turns.entries()) {
-      const rows = Math.max(1, Math.floor(left / (turns.length - index)));
+      const rows = Math.max(1, Math.floor(rowsLeft / (turns.length - index)));
       const part = parts.get(organizationId) ?? null;
       const timers = sortUnderWayFirst(all, part);
       const outcome = await this.#decideTimers(organizationId, timers, part, rows);
       statements.push(...outcome.statements);
-      left -= outcome.rows;
+      rowsLeft -= outcome.rows;
       hasDeliveries ||= outcome.hasDeliveries;
       rest.push([organizationId, timers.slice(outcome.finished)]);
     }

@@ -145,10 +145,10 @@ type DrillPlan = Omit<Plan, "steps"> & { steps: EscalationStep[] };
 async function assertNotHeld(scope: Scope, name: string, plan: DrillPlan, priority: Priority) {
   const now = scope.clock();
   const factsAt = await loadEscalation(scope, [plan], now, computeEnd(plan, now) + 1);
-  const held = findHeldMessage(plan, priority, now, factsAt);
-  const quietHours = held && factsAt(now).channels.get(held.channelId)?.quietHours;
-  if (held === null || quietHours == null) return;
-  const end = formatQuietEnd(quietHours, held.heldUntil, now);
+  const heldMessage = findHeldMessage(plan, priority, now, factsAt);
+  const quietHours = heldMessage && factsAt(now).channels.get(heldMessage.channelId)?.quietHours;
+  if (heldMessage === null || quietHours == null) return;
+  const end = formatQuietEnd(quietHours, heldMessage.heldUntil, now);
   const { planned } = planStep(plan.steps[0]?.targets ?? [], "critical", factsAt(now));
   const advice = planned.length > 0 ? " Choose critical priority to send it now." : "";
   throw new AppError(

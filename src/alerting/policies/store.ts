@@ -40,7 +40,7 @@ const policiesText = `select id, name, description, repeat, is_default as "defau
       where t.organization_id = p.organization_id and t.policy_id = p.id) as targets
   from escalation_policies p where organization_id = ?`;
 const allText = `${policiesText} order by name, id`;
-const oneText = `${policiesText} and id = ?`;
+const policyText = `${policiesText} and id = ?`;
 
 /** Lists all policies by name, or only the policy with the given ID. */
 export async function listPolicies(
@@ -49,7 +49,7 @@ export async function listPolicies(
 ): Promise<PolicyRecord[]> {
   const rows = await (id === undefined
     ? store.query<Row>(allText, [organizationId])
-    : store.query<Row>(oneText, [organizationId, id]));
+    : store.query<Row>(policyText, [organizationId, id]));
   return rows.map(({ targets, default: isDefault, incidentSeverities, drill, ...row }) => ({
     ...row,
     drill: parseDrill(drill),

@@ -45,14 +45,16 @@ export async function sendAsMail(
 ): Promise<Verdict> {
   const { smtp, progress } = context;
   const [reached, refused] = [progress?.reached ?? [], progress?.refused ?? []];
-  const left = to.filter((address) => !reached.includes(address) && !refused.includes(address));
-  if (left.length === 0) return judgeRefusals([], to, refused);
+  const remaining = to.filter(
+    (address) => !reached.includes(address) && !refused.includes(address),
+  );
+  if (remaining.length === 0) return judgeRefusals([], to, refused);
   if (smtp === null) return failPermanently("No mail server is set up; see Settings.");
   const token = await getCredential(smtp, context);
   if (typeof token === "object" && token !== null) return token;
-  const groups = Map.groupBy(left, (address) => context.messageTo?.(address) ?? message);
+  const groups = Map.groupBy(remaining, (address) => context.messageTo?.(address) ?? message);
   const refusals: SessionError[] = [];
-  const unsent = new Set(left);
+  const unsent = new Set(remaining);
   // Loaded before the time of the server starts: on a busy machine, that takes seconds.
   const { buildMail } = await import("./email-mail.ts");
   const { submitMail } = await import("./email-session.ts");
@@ -70,12 +72,12 @@ export async function sendAsMail(
     } catch (error) {
       if ((error as SessionError).code === "EAUTH" && token !== null)
         forgetAccessToken(smtp, context);
-      if (unsent.size === left.length) return judgeSessionError(error as SessionError, smtp);
+      if (unsent.size === remaining.length) return judgeSessionError(error as SessionError, smtp);
       throw error;
     }
   });
   return talk.catch((error: unknown) => {
-    if (unsent.size === left.length) throw error;
+    if (unsent.size === remaining.length) throw error;
     // The next attempt is sent only to these recipients.
     const waiting = [...unsent].map((recipient) => Object.assign(new Error(), { recipient }));
     return judgeRefusals([...refusals, ...waiting], to, refused);
@@ -137,8 +139,10 @@ function getTokenOrVerdict(
  * three characters per byte; HTML escapes need up to six.
  */
 function countQuotedBytes(line: string): number {
-  const plain = line.replace(/[^ !#-%'-;?-~]/g, "").length;
-  return Math.ceil((2 * plain + 9 * (Buffer.byteLength(line) - plain) + 40) * 1.05);
+  const plainCharacters = line.replace(/[^ !#-%'-;?-~]/g, "").length;
+  return Math.ceil(
+    (2 * plainCharacters + 9 * (Buffer.byteLength(line) - plainCharacters) + 40) * 1.05,
+  );
 }
 
 /** Returns the verdict on a mail that some recipients rejected. */

@@ -137,9 +137,9 @@ function describePerson(
 ): ReadinessPerson {
   const personalChannels = channels.filter(({ personId }) => personId === id);
   const working = personalChannels.filter(isWorking);
-  const usual = planContactMethods(personalChannels, "normal");
+  const normal = planContactMethods(personalChannels, "normal");
   const critical = planContactMethods(personalChannels, "critical");
-  const minutesOf = (planned: typeof usual, methodId: string) =>
+  const minutesOf = (planned: typeof normal, methodId: string) =>
     planned.find(({ method }) => method.id === methodId)?.afterMinutes ?? null;
   return {
     id,
@@ -152,7 +152,7 @@ function describePerson(
       id: method.id,
       name: method.name,
       type: method.type,
-      usedAfterMinutes: minutesOf(usual, method.id),
+      usedAfterMinutes: minutesOf(normal, method.id),
       usedForCriticalAfterMinutes: minutesOf(critical, method.id),
       provenAt: pickLatest(method.lastDeliveryAt, method.verifiedAt),
       problem: findMethodProblem(method),

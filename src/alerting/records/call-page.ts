@@ -112,8 +112,8 @@ function isSignedByTwilio(
   const expected = createHmac("sha1", secret ?? "")
     .update(content)
     .digest();
-  const given = Buffer.from(request.headers.get("x-twilio-signature") ?? "", "base64");
-  return given.length === expected.length && timingSafeEqual(given, expected);
+  const givenSignature = Buffer.from(request.headers.get("x-twilio-signature") ?? "", "base64");
+  return givenSignature.length === expected.length && timingSafeEqual(givenSignature, expected);
 }
 
 /** Returns the next text of the call, in the format of its gateway. */

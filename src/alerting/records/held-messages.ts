@@ -64,10 +64,10 @@ export function dropHeldMessages(
   { messageIds, channelId = "" }: Dropped = {},
 ): Prepared[] {
   const portion = messageIds === undefined ? null : JSON.stringify(messageIds);
-  const held = [organizationId, JSON.stringify(ids), reason, portion, channelId];
+  const parameters = [organizationId, JSON.stringify(ids), reason, portion, channelId];
   return [
-    { text: entriesText, parameters: [...held, at, describeReason(reason)] },
-    { text: forgetText, parameters: held },
-    { text: withholdText, parameters: held },
+    { text: entriesText, parameters: [...parameters, at, describeReason(reason)] },
+    { text: forgetText, parameters: parameters },
+    { text: withholdText, parameters: parameters },
   ];
 }

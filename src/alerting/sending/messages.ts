@@ -474,8 +474,10 @@ export function fitLines(lines: readonly string[], max: number): string[] {
     }
     // A shortened long line is better than none.
     if (index === 0) fittingLines.push(cutText(line, max - reserve));
-    const left = lines.length - fittingLines.length;
-    return left === 0 ? fittingLines : [...fittingLines, `… and ${formatCount(left)} more`];
+    const omittedCount = lines.length - fittingLines.length;
+    return omittedCount === 0
+      ? fittingLines
+      : [...fittingLines, `… and ${formatCount(omittedCount)} more`];
   }
   return fittingLines;
 }

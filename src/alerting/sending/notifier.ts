@@ -132,8 +132,8 @@ export class Notifier {
   async #freeClaims() {
     const { store } = this.#dependencies;
     const claimed = await findClaimedDeliveries(store);
-    const left = claimed.filter((one) => this.#isFree(one));
-    if (left.length > 0) await store.atomic(left.map(releaseClaim));
+    const unstarted = claimed.filter((one) => this.#isFree(one));
+    if (unstarted.length > 0) await store.atomic(unstarted.map(releaseClaim));
   }
 
   /** Whether this node sends to the receiver and has no attempt in flight. */

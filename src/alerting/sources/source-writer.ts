@@ -71,7 +71,7 @@ type Applying = {
 };
 
 /** The write of requests to one source, and the newest entry of its log after that. */
-type Planned = {
+type PlannedWrite = {
   sourceId: string;
   statements: Statement[];
   outcomes: (SourceOutcome | AppError)[];
@@ -151,8 +151,8 @@ export class SourceWriter {
 
   #release(id: string, bytes: number) {
     this.#bytes -= bytes;
-    const left = (this.#bytesOf.get(id) ?? 0) - bytes;
-    if (left > 0) this.#bytesOf.set(id, left);
+    const bytesLeft = (this.#bytesOf.get(id) ?? 0) - bytes;
+    if (bytesLeft > 0) this.#bytesOf.set(id, bytesLeft);
     else this.#bytesOf.delete(id);
   }
 
@@ -206,7 +206,7 @@ export class SourceWriter {
 
   #write(batch: readonly (readonly Incoming[])[]): Promise<(SourceOutcome | AppError)[]> {
     return retryOnStaleRead(async () => {
-      const planned: Planned[] = [];
+      const planned: PlannedWrite[] = [];
       for (const portion of batch) planned.push(await this.#plan(portion));
       const statements = planned.flatMap((one) => one.statements);
       if (statements.length > 0) await this.#store.atomic(statements);
@@ -219,7 +219,7 @@ export class SourceWriter {
   }
 
   /** Plans the write of requests to one source, in their order. */
-  async #plan(portion: readonly Incoming[]): Promise<Planned> {
+  async #plan(portion: readonly Incoming[]): Promise<PlannedWrite> {
     const [{ source: wanted }] = portion as [Incoming];
     const tenant = { store: this.#store, organizationId: wanted.organizationId };
     const source = await findSourceById(tenant, wanted.id);
@@ -289,7 +289,7 @@ export class SourceWriter {
   ) {
     const statements: Statement[] = [];
     const alerts = new Map<string, SourceAlert>();
-    let left = sourceBounds.openIncidents.value - openIncidents;
+    let incidentsLeft = sourceBounds.openIncidents.value - openIncidents;
     for (const alert of changed) {
       const before = known.get(alert.key);
       const isOpen = alert.status !== "resolved";
@@ -306,13 +306,13 @@ export class SourceWriter {
         );
       if (!isOpen || alert.incidentId !== null || source.incidentSeverity === null) continue;
       const isNew = before === undefined || before.openedAt !== alert.openedAt;
-      if (!isNew || left <= 0) continue;
+      if (!isNew || incidentsLeft <= 0) continue;
       const { title, text } = alert.content;
       const message = text.trim() === "" ? title : text;
       const draft = { title, message, severity: source.incidentSeverity };
       const incident = await buildSourceIncident(this.#store, source, draft, now);
       if (incident === null) continue;
-      left -= 1;
+      incidentsLeft -= 1;
       statements.push(...incident.statements);
       alerts.set(alert.id, { ...alert, incidentId: incident.id });
     }

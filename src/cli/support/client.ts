@@ -102,8 +102,8 @@ export function readKeyOption({ key, keyFile }: ClientOptions): string | undefin
 
 /** Returns the key from options or variables. If SIGNALBOX_URL is set, SIGNALBOX_KEY is sent only to that server. */
 function findGivenKey(options: ClientOptions, server: string): string | undefined {
-  const given = readKeyOption(options);
-  if (given !== undefined) return given;
+  const givenKey = readKeyOption(options);
+  if (givenKey !== undefined) return givenKey;
   const key = readVariable("SIGNALBOX_KEY");
   const url = readVariable("SIGNALBOX_URL");
   if (

@@ -13,8 +13,8 @@ export function writeFilesAtOnce() {
   ] as const)
     if (isFile(fd))
       stream.write = (text: string | Uint8Array) => {
-        let left = typeof text === "string" ? Buffer.from(text) : text;
-        while (left.length > 0) left = left.subarray(writeSync(fd, left));
+        let unwritten = typeof text === "string" ? Buffer.from(text) : text;
+        while (unwritten.length > 0) unwritten = unwritten.subarray(writeSync(fd, unwritten));
         return true;
       };
 }

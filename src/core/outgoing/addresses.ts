@@ -17,11 +17,11 @@ export async function resolveAllowedAddresses(
   port: number | null,
   { family = null, as = "target" }: Lookup = {},
 ) {
-  const plain = toAsciiName(host.replace(/^\[|\]$/g, ""));
-  const isName = isIP(plain) === 0;
+  const asciiHost = toAsciiName(host.replace(/^\[|\]$/g, ""));
+  const isName = isIP(asciiHost) === 0;
   const role = as === "proxy" ? "proxy" : "target";
-  if (isName) assertNotBlocked(role, targets.validateName(plain), null);
-  const found = isName ? await lookUpAddresses(plain, as === "behind a proxy") : [plain];
+  if (isName) assertNotBlocked(role, targets.validateName(asciiHost), null);
+  const found = isName ? await lookUpAddresses(asciiHost, as === "behind a proxy") : [asciiHost];
   await targets.refresh();
   for (const address of found) assertNotBlocked(role, targets.findIssue(address, port), address);
   const all = found.map((address) => ({

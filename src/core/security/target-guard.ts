@@ -280,18 +280,18 @@ function listForms(address: string): string[] {
   if (isIPv4(host)) return [host];
   const groups = parseIpv6Groups(host);
   if (groups === null) return [host];
-  const plain = groups.map((group) => group.toString(16)).join(":");
+  const uncompressed = groups.map((group) => group.toString(16)).join(":");
   const [a, b, c, d, e, f, g, h] = groups;
   const last = formatIpv4(g, h);
   const lead = [a, b, c, d].every((group) => group === 0);
   // `::` and `::1` don't embed IPv4.
-  if (lead && e === 0 && f === 0) return g === 0 && h <= 1 ? [plain] : [last];
+  if (lead && e === 0 && f === 0) return g === 0 && h <= 1 ? [uncompressed] : [last];
   if (lead && ((e === 0 && f === 0xffff) || (e === 0xffff && f === 0))) return [last];
   if (a === 0x64 && b === 0xff9b && [c, d, e, f].every((group) => group === 0)) return [last];
   if (a === 0x2002) return [formatIpv4(b, c)];
   // A local-use NAT64 network has any prefix length (RFC 8215). RFC 6052 §2.2 defines these positions.
   if (a === 0x64 && b === 0xff9b && c === 1)
-    return dropZeroPadded(plain, [
+    return dropZeroPadded(uncompressed, [
       formatIpv4(d, ((e & 0xff) << 8) | (f >> 8)),
       formatIpv4(((d & 0xff) << 8) | (e & 0xff), f),
       formatIpv4(((e & 0xff) << 8) | (f >> 8), ((f & 0xff) << 8) | (g >> 8)),
@@ -299,9 +299,9 @@ function listForms(address: string): string[] {
     ]);
   // Teredo embeds its server, and its client with inverted bits (RFC 4380 §4).
   if (a === 0x2001 && b === 0)
-    return dropZeroPadded(plain, [formatIpv4(c, d), formatIpv4(~g & 0xffff, ~h & 0xffff)]);
-  if ((e & 0xfdff) === 0 && f === 0x5efe) return dropZeroPadded(plain, [last]);
-  return [plain];
+    return dropZeroPadded(uncompressed, [formatIpv4(c, d), formatIpv4(~g & 0xffff, ~h & 0xffff)]);
+  if ((e & 0xfdff) === 0 && f === 0x5efe) return dropZeroPadded(uncompressed, [last]);
+  return [uncompressed];
 }
 
 /** Adds embedded candidates to an address. Excludes those from padding zeros, which can't be hosts. */

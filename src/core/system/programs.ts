@@ -44,14 +44,14 @@ export async function runProgram(
   const killProgram = () => killGroup(run.pid);
   if (signal.aborted) killProgram();
   signal.addEventListener("abort", killProgram);
-  let left = maxBytes;
+  let bytesLeft = maxBytes;
   let isTooLong = false;
   async function readOutput(stream: ReadableStream<Uint8Array>): Promise<string> {
     const chunks: Uint8Array[] = [];
     for await (const chunk of stream) {
       if (isTooLong) continue;
-      left -= chunk.length;
-      if (left >= 0) {
+      bytesLeft -= chunk.length;
+      if (bytesLeft >= 0) {
         chunks.push(chunk);
         continue;
       }

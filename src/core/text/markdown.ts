@@ -162,8 +162,8 @@ function collectInlines(parent: Node, style: Style, isInLink: boolean, into: Inl
 
 /** Renders links with a disallowed scheme as text with their URL. */
 function addLink(node: Node, style: Style, into: Inline[]) {
-  const written = node.destination ?? "";
-  const url = sanitizeUrl(written);
+  const destination = node.destination ?? "";
+  const url = sanitizeUrl(destination);
   const content: Inline[] = [];
   collectInlines(node, style, true, content);
   const runs = joinRuns(content).filter((one) => one.kind === "text");
@@ -172,7 +172,8 @@ function addLink(node: Node, style: Style, into: Inline[]) {
     into.push({ kind: "link", url, runs: words.trim() === "" ? [createRun(url, style)] : runs });
   else {
     into.push(...runs);
-    if (written !== "" && written !== words) into.push(createRun(` (${written})`, style));
+    if (destination !== "" && destination !== words)
+      into.push(createRun(` (${destination})`, style));
   }
 }
 
@@ -215,12 +216,12 @@ function addLines(into: Inline[], { text, ...style }: Run) {
     for (const { 0: found, index: start } of line.includes("://")
       ? line.matchAll(addressPattern)
       : []) {
-      const written = trimPunctuation(found);
-      const url = sanitizeUrl(written);
+      const linkText = trimPunctuation(found);
+      const url = sanitizeUrl(linkText);
       if (url === null) continue;
       if (start > end) into.push(createRun(line.slice(end, start), style));
-      into.push({ kind: "link", url, runs: [createRun(written, style)] });
-      end = start + written.length;
+      into.push({ kind: "link", url, runs: [createRun(linkText, style)] });
+      end = start + linkText.length;
     }
     if (end < line.length) into.push(createRun(line.slice(end), style));
   }

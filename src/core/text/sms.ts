@@ -95,8 +95,8 @@ function fitWithLink(
 export function composeSms(title: string, details: string, { label, url }: Link, maxParts: number) {
   const text = simplify(title + details);
   const link = `${label}${url}`;
-  const whole = fitWithLink(text, link, maxParts);
-  if (whole.length === Array.from(text).length) return whole.message;
+  const wholeText = fitWithLink(text, link, maxParts);
+  if (wholeText.length === Array.from(text).length) return wholeText.message;
   if (measureSms(simplify(title)).encoding === "UCS-2") {
     const faithful = fitWithLink(text, url, maxParts);
     if (faithful.length >= Math.min(minTitle, title.length)) return faithful.message;

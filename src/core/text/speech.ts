@@ -18,8 +18,11 @@ const spoken: readonly (readonly [RegExp, string])[] = [
 /** Returns a text as it is spoken. Line breaks end a sentence. */
 export function toSpeech(text: string): string {
   const lines = text.split(/\n+/).map((line) => {
-    const plain = spoken.reduce((replaced, [pattern, by]) => replaced.replace(pattern, by), line);
-    return plain
+    const spokenLine = spoken.reduce(
+      (replaced, [pattern, by]) => replaced.replace(pattern, by),
+      line,
+    );
+    return spokenLine
       .replace(/\d+/g, (digits) =>
         digits.length < spelledDigits ? digits : Array.from(digits).join(" "),
       )

@@ -223,10 +223,13 @@ export function findPosition(
   positions: ReadonlyMap<string, SourcePosition>,
   path: string,
 ): SourcePosition | null {
-  for (let left = path; ;) {
-    const found = positions.get(left);
+  for (let remainingPath = path; ;) {
+    const found = positions.get(remainingPath);
     if (found !== undefined) return found;
-    if (left === "") return null;
-    left = left.slice(0, Math.max(left.lastIndexOf("."), left.lastIndexOf("["), 0));
+    if (remainingPath === "") return null;
+    remainingPath = remainingPath.slice(
+      0,
+      Math.max(remainingPath.lastIndexOf("."), remainingPath.lastIndexOf("["), 0),
+    );
   }
 }

@@ -85,15 +85,15 @@ export async function writeEncryptedBackup(
   { passphrase, secretKey, workIn }: Encryption,
 ) {
   const part = `${to}.part`;
-  const plain = join(workIn, `${copyPrefix}${process.pid}.part`);
+  const plainCopy = join(workIn, `${copyPrefix}${process.pid}.part`);
   rmSync(part, { force: true });
-  rmSync(plain, { force: true });
+  rmSync(plainCopy, { force: true });
   try {
-    writePlain(database, plain, secretKey);
-    await encryptFile(plain, part, passphrase);
+    writePlain(database, plainCopy, secretKey);
+    await encryptFile(plainCopy, part, passphrase);
     publish(part, to);
   } finally {
-    rmSync(plain, { force: true });
+    rmSync(plainCopy, { force: true });
     rmSync(part, { force: true });
   }
 }

@@ -17,7 +17,7 @@ import { createVault } from "../../core/security/secrets.ts";
 import { formatBytes } from "../../core/text/formatting.ts";
 import { openBackup } from "./backup-file.ts";
 import { refusedBackupError } from "./refused-backup.ts";
-import { getDataFiles, measureFreeBytes, writeNew, syncDirectory } from "../file/data-files.ts";
+import { getDataFiles, measureFreeBytes, createFile, syncDirectory } from "../file/data-files.ts";
 import { lockDirectory } from "../file/directory-lock.ts";
 import { assertOurs, createKey, readKey } from "../file/data-directory.ts";
 import { countPendingMigrations } from "../migrate.ts";
@@ -81,10 +81,10 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
           `is of another key than ${keyFile ?? "the one in it"}, which opens none of its secrets`,
           "Give the right one with --key",
         );
-      if (key !== null) writeNew(staged.key, Buffer.from(key).toString("hex"));
-      else if (found.secrets === "none") writeNew(staged.key, createKey());
+      if (key !== null) createFile(staged.key, Buffer.from(key).toString("hex"));
+      else if (found.secrets === "none") createFile(staged.key, createKey());
       const marker = { createdAt: formatTimestamp(clock()) };
-      writeNew(staged.marker, `${JSON.stringify(marker)}\n`);
+      createFile(staged.marker, `${JSON.stringify(marker)}\n`);
       giveToDirectoryOwner(path, staging.part);
       if (options.dryRun !== true) {
         syncDirectory(staging.part);

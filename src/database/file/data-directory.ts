@@ -27,7 +27,7 @@ import {
   noDiskError,
   moveIntoPlace,
   unusableError,
-  writeNew,
+  createFile,
   writeOnce,
 } from "./data-files.ts";
 import { isDirectoryLocked, lockDirectory } from "./directory-lock.ts";
@@ -175,12 +175,12 @@ function createDatabase(path: string, used: boolean, options: OpenOptions) {
   }
   if (size === 0) renameSync(database, `${database}.empty-${options.clock()}`);
   // Created under a temporary name and linked when complete, so that a crash leaves no partial database.
-  const fresh = `${database}.new-${process.pid}`;
-  rmSync(fresh, { force: true });
+  const temporaryFile = `${database}.new-${process.pid}`;
+  rmSync(temporaryFile, { force: true });
   const prebuilt = join(options.migrations, emptyDatabaseName);
-  if (existsSync(prebuilt)) writeNew(fresh, Bun.zstdDecompressSync(readFileSync(prebuilt)));
-  else createEmptyDatabase(fresh, options.migrations);
-  moveIntoPlace(fresh, database);
+  if (existsSync(prebuilt)) createFile(temporaryFile, Bun.zstdDecompressSync(readFileSync(prebuilt)));
+  else createEmptyDatabase(temporaryFile, options.migrations);
+  moveIntoPlace(temporaryFile, database);
 }
 
 /** File name of the prebuilt empty database. Running all migrations would take a tenth of the first start. */

@@ -44,14 +44,14 @@ export function measureFreeBytes(path: string): number {
 
 /** Creates a file atomically. If several processes create it, the first one wins. */
 export function writeOnce(file: string, text: string) {
-  const fresh = `${file}.new-${process.pid}`;
-  rmSync(fresh, { force: true });
-  writeNew(fresh, text);
-  moveIntoPlace(fresh, file);
+  const temporaryFile = `${file}.new-${process.pid}`;
+  rmSync(temporaryFile, { force: true });
+  createFile(temporaryFile, text);
+  moveIntoPlace(temporaryFile, file);
 }
 
 /** Writes a new file and syncs it to the disk. Errors contain its path. */
-export function writeNew(file: string, content: string | Uint8Array) {
+export function createFile(file: string, content: string | Uint8Array) {
   const handle = openSync(file, "wx", 0o600);
   try {
     writeFileSync(handle, content);

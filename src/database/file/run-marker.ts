@@ -13,7 +13,7 @@ import {
   rmSync,
   writeSync,
 } from "node:fs";
-import { getDataFiles, syncDirectory, unusableError, writeNew, writeOnce } from "./data-files.ts";
+import { getDataFiles, syncDirectory, unusableError, createFile, writeOnce } from "./data-files.ts";
 
 /**
  * Content of the marker. Both variants have the same length, so that it can be overwritten in place, even on a full
@@ -94,8 +94,8 @@ function overwriteFile(file: string, content: string) {
 
 /** Replaces the marker of an older version, which is shorter and can't be overwritten in place. */
 function replaceFile(file: string, content: string) {
-  const fresh = `${file}.new-${process.pid}`;
-  rmSync(fresh, { force: true });
-  writeNew(fresh, content);
-  renameSync(fresh, file);
+  const temporaryFile = `${file}.new-${process.pid}`;
+  rmSync(temporaryFile, { force: true });
+  createFile(temporaryFile, content);
+  renameSync(temporaryFile, file);
 }

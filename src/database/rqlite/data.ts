@@ -129,10 +129,10 @@ export async function copyCluster(
 
 async function copy(client: RqliteClient, path: string, to: string, sealing: Sealing | null) {
   assertCanBeCreated(to);
-  const plain = join(path, `${copyPrefix}${createId(Date.now())}.rqlite`);
+  const plainCopy = join(path, `${copyPrefix}${createId(Date.now())}.rqlite`);
   try {
-    await download(client, plain);
-    using database = new Database(plain, { strict: true });
+    await download(client, plainCopy);
+    using database = new Database(plainCopy, { strict: true });
     removeClusterState(database);
     database.run(`pragma application_id = ${applicationId}`);
     const secretKey = sealing?.withKey ? readKey(getDataFiles(path).key) : null;
@@ -142,7 +142,7 @@ async function copy(client: RqliteClient, path: string, to: string, sealing: Sea
       await writeEncryptedBackup(database, to, { passphrase, secretKey, workIn: path });
     }
   } finally {
-    rmSync(plain, { force: true });
+    rmSync(plainCopy, { force: true });
   }
 }
 

@@ -103,9 +103,9 @@ export async function migrateRqlite(upgrade: Upgrade): Promise<number> {
 
   try {
     const applied = await listApplied(client);
-    const rest = findPending(applied, ours);
-    if (applied.length > 0 && rest.length > 0) await beforeChange();
-    for (const [index, migration] of rest.entries()) {
+    const pending = findPending(applied, ours);
+    if (applied.length > 0 && pending.length > 0) await beforeChange();
+    for (const [index, migration] of pending.entries()) {
       const count = applied.length + index;
       if (await dropsRows(client, migration.sql)) {
         await migrateAsFile(upgrade, owner, count, run);
@@ -123,7 +123,7 @@ export async function migrateRqlite(upgrade: Upgrade): Promise<number> {
         async () => (await listApplied(client)).length > count,
       );
     }
-    return rest.length;
+    return pending.length;
   } catch (error) {
     if (error instanceof DataError || (error as { code?: string }).code === "UNAVAILABLE")
       throw error;

@@ -41,9 +41,9 @@ export function createRateLimit(
 
   /** Removes the oldest tenth at once, because finding the first entry is the most expensive step. */
   function evictOldest(windows: Map<string, Window>) {
-    let left = Math.ceil(most / 10);
+    let removalCount = Math.ceil(most / 10);
     for (const who of windows.keys()) {
-      if (left-- === 0) break;
+      if (removalCount-- === 0) break;
       windows.delete(who);
     }
   }

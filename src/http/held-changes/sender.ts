@@ -82,9 +82,9 @@ export class HeldChangeSender {
       });
     }
     if (isTroubled) return maxSleepMs;
-    const rest = await listWaitingChanges(store);
-    if (rest.length === 0) return null;
-    return Math.min(...rest.map((row) => computeWaitMs(row, clock())));
+    const waitingChanges = await listWaitingChanges(store);
+    if (waitingChanges.length === 0) return null;
+    return Math.min(...waitingChanges.map((row) => computeWaitMs(row, clock())));
   }
 
   #tick(): Promise<void> {

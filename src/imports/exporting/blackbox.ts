@@ -152,12 +152,12 @@ export function toProbe({ fields }: OurMonitor): { probe: BlackboxProbe; lost: s
   const probe = probes[String(fields["type"])]?.(fields);
   if (probe == null || fields["paused"] === true || fields["inverted"] === true) return null;
   const { assertions: _short, ...others } = normalizeFields(fields);
-  const usual = normalizeFields({ ...pickEssential(fields), type: fields["type"] });
+  const defaults = normalizeFields({ ...pickEssential(fields), type: fields["type"] });
   const lost = Object.keys(others).filter(
     (name) =>
       !always.includes(name) &&
       !probe.used.includes(name) &&
-      JSON.stringify(others[name]) !== JSON.stringify(usual[name]),
+      JSON.stringify(others[name]) !== JSON.stringify(defaults[name]),
   );
   if (((fields["assertions"] ?? []) as unknown[]).length > 0) lost.push("assertions");
   if (fields["jsonPath"] != null) lost.push("jsonPath");

@@ -53,8 +53,8 @@ function buildPattern(subject: string, operator: string, expression: string): st
 
 /** Returns the only text that an expression matches; null if it matches several. */
 function unescapeLiteral(expression: string): string | null {
-  const rest = expression.replace(/\\[^A-Za-z0-9]/g, "");
-  return /[\\^$.*+?()[\]{}|]/.test(rest) ? null : expression.replace(/\\(.)/gs, "$1");
+  const unescaped = expression.replace(/\\[^A-Za-z0-9]/g, "");
+  return /[\\^$.*+?()[\]{}|]/.test(unescaped) ? null : expression.replace(/\\(.)/gs, "$1");
 }
 
 /** Returns the conditions on the status code. */

@@ -37,7 +37,7 @@ export async function exportAs(format: ExportFormat, exported: Exported): Promis
           ...exported.secrets.map(({ variable }) => variable),
           ...monitors.map((monitor) => tokenVariableOf(monitor)),
         ]);
-  const left = [
+  const omittedSections = [
     "alertChannels",
     "escalationPolicies",
     "schedules",
@@ -51,7 +51,7 @@ export async function exportAs(format: ExportFormat, exported: Exported): Promis
     "maintenance window",
     "status page",
   ];
-  const others = left.flatMap((section, index) => {
+  const others = omittedSections.flatMap((section, index) => {
     const count = entriesOf(exported, section).length;
     return count === 0 ? [] : [pluralize(count, nouns[index] ?? "record")];
   });

@@ -218,8 +218,8 @@ export function toKuma({ fields }: OurMonitor): Foreign | null {
 export async function readKuma({ entry }: Foreign, { fields }: OurMonitor): Promise<Fields | null> {
   const empty = new Map<number, Fields>();
   const installation = { proxies: empty, dockerHosts: empty, browsers: empty };
-  const read = convertMonitor(toColumns(entry), installation);
+  const converted = convertMonitor(toColumns(entry), installation);
   // Tags are in lists of their own. A note reports why a monitor is paused.
   const { tags, paused } = fields;
-  return read.isIncomplete ? null : { ...read.fields, tags, paused };
+  return converted.isIncomplete ? null : { ...converted.fields, tags, paused };
 }

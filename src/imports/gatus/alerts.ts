@@ -58,20 +58,22 @@ function readAlert(
   notes: string[],
 ): Alert | null {
   const type = toLine(alert.text("type"), 60);
-  const usual = channels.findDefaultAlert(type);
+  const defaultAlert = channels.findDefaultAlert(type);
   const override = alert.map("provider-override", `provider.${type}`);
   const thresholds = {
-    enabled: alert.flag("enabled") ?? usual?.flag("enabled") ?? true,
-    failures: alert.integer("failure-threshold") || usual?.integer("failure-threshold") || 3,
-    successes: alert.integer("success-threshold") || usual?.integer("success-threshold") || 2,
+    enabled: alert.flag("enabled") ?? defaultAlert?.flag("enabled") ?? true,
+    failures: alert.integer("failure-threshold") || defaultAlert?.integer("failure-threshold") || 3,
+    successes:
+      alert.integer("success-threshold") || defaultAlert?.integer("success-threshold") || 2,
     reminder:
       alert.duration("minimum-reminder-interval") ||
-      usual?.duration("minimum-reminder-interval") ||
+      defaultAlert?.duration("minimum-reminder-interval") ||
       0,
     description: alert.has("description")
       ? alert.text("description")
-      : (usual?.text("description") ?? ""),
-    sendsOnResolved: alert.flag("send-on-resolved") ?? usual?.flag("send-on-resolved") ?? false,
+      : (defaultAlert?.text("description") ?? ""),
+    sendsOnResolved:
+      alert.flag("send-on-resolved") ?? defaultAlert?.flag("send-on-resolved") ?? false,
   };
   // Marks the keys as read, because the channel reports its own unsupported keys.
   for (const key of Object.keys(override.fields)) override.value(key);
@@ -138,10 +140,12 @@ function mergeThresholds(alerts: readonly Alert[], notes: string[]): Fields {
 
 /** Joins the alerts' descriptions. Alerts here show the monitor's description. */
 function joinDescriptions(alerts: readonly Alert[]): string {
-  const written = alerts.filter(({ description }) => description !== "");
-  const texts = [...new Set(written.map(({ description }) => description))];
+  const described = alerts.filter(({ description }) => description !== "");
+  const texts = [...new Set(described.map(({ description }) => description))];
   const lines = texts.map((text) => {
-    const types = written.filter(({ description }) => description === text).map(({ type }) => type);
+    const types = described
+      .filter(({ description }) => description === text)
+      .map(({ type }) => type);
     return texts.length === 1 ? text : `${[...new Set(types)].join(", ")}: ${text}`;
   });
   return lines.join("\n\n").slice(0, maxDescription);

@@ -31,7 +31,7 @@ const convertPlaceholders = (text: string): string =>
 /** Converts a custom request. Gatus escapes no values. Here they are escaped for the format of the body. */
 function mapCustom(s: Section): MappedChannel {
   const method = s.text("method").toUpperCase() || "GET";
-  const written = convertPlaceholders(s.text("body"));
+  const body = convertPlaceholders(s.text("body"));
   const headers = Object.entries(s.table("headers")).map(([name, value]) => [
     name,
     convertPlaceholders(String(value)),
@@ -43,10 +43,10 @@ function mapCustom(s: Section): MappedChannel {
       url: convertPlaceholders(s.text("url")),
       headers: Object.fromEntries(headers) as Fields,
       method,
-      bodyType: findBodyType(written),
-      body: isGet ? null : written,
+      bodyType: findBodyType(body),
+      body: isGet ? null : body,
     },
-    notes: isGet && written !== "" ? ["Left out: body (a GET request has none here)."] : [],
+    notes: isGet && body !== "" ? ["Left out: body (a GET request has none here)."] : [],
   };
 }
 

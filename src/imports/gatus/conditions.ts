@@ -36,12 +36,12 @@ const names = [
   "HEADER",
   "CONTEXT",
 ];
-const plain = new RegExp(`^\\[(${names.join("|")})\\]$`, "i");
+const placeholderPattern = new RegExp(`^\\[(${names.join("|")})\\]$`, "i");
 const withPath = /^\[(BODY|HEADER|CONTEXT)\](?:\.(.*)|(\[.*))$/is;
 
 function parsePlaceholder(operand: string): Placeholder | null {
   const [, call = null, inner = operand] = /^(len|has)\((.*)\)$/s.exec(operand) ?? [];
-  const [, name] = plain.exec(inner) ?? [];
+  const [, name] = placeholderPattern.exec(inner) ?? [];
   const of = { call: call as Placeholder["call"] };
   if (name !== undefined) return { name: name.toUpperCase(), path: "", ...of };
   const [, base, path, index] = withPath.exec(inner) ?? [];

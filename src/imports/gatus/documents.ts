@@ -132,18 +132,18 @@ async function parseExpanded(
   source: string,
   variables: Variables,
 ): Promise<ExpandedDocument> {
-  const listed: string[] = [];
+  const listedVariables: string[] = [];
   const marked = expandVariables(source, variables, (one) => {
-    listed.push(one);
-    return `\u{e000}${listed.length - 1}\u{e001}`;
+    listedVariables.push(one);
+    return `\u{e000}${listedVariables.length - 1}\u{e001}`;
   });
-  const isMarkable = listed.length > 0 && !/[\u{e000}\u{e001}]/u.test(source);
+  const isMarkable = listedVariables.length > 0 && !/[\u{e000}\u{e001}]/u.test(source);
   if (isMarkable)
     try {
       const names = new Set<string>();
       const stripMarkers = (text: string) =>
         text.replace(/\u{e000}(\d+)\u{e001}/gu, (_marker, index: string) => {
-          names.add(listed[Number(index)] ?? "");
+          names.add(listedVariables[Number(index)] ?? "");
           return "";
         });
       const parsed = await parseYaml(
@@ -157,14 +157,14 @@ async function parseExpanded(
       if (!(error instanceof InvalidFiles)) throw error;
     }
   try {
-    const plain = expandVariables(source, variables, () => "");
+    const expanded = expandVariables(source, variables, () => "");
     const parsed = await parseYaml(
       name,
-      plain,
+      expanded,
       (scalar) => originalTextOf(scalar, (text) => text),
       yamlOptions,
     );
-    return { ...parsed, names: new Set(listed) };
+    return { ...parsed, names: new Set(listedVariables) };
   } catch (error) {
     throw error instanceof InvalidFiles ? createRejection(name, source, error) : error;
   }

@@ -61,9 +61,9 @@ export class Section {
   }
 
   #readTyped<T>(key: string, expected: string, read: (text: string) => T | null): T | null {
-    const written = this.text(key);
-    if (written === "") return null;
-    const value = read(written);
+    const valueText = this.text(key);
+    if (valueText === "") return null;
+    const value = read(valueText);
     if (value === null) this.#invalid.push(`${key} is not ${expected}`);
     return value;
   }

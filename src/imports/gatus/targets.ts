@@ -40,9 +40,9 @@ export async function buildTarget(endpoint: Section, readFile: ReadNamedFile): P
 type Parts = { address: string; host: string; port: number; username: string; password: string };
 
 function splitAddress(address: string): Parts {
-  const rest = address.replace(/^[^:]*:\/\//, "");
-  const url = URL.parse(`http://${rest}`);
-  const host = (url?.hostname ?? rest).replace(/^\[|\]$/g, "");
+  const addressPart = address.replace(/^[^:]*:\/\//, "");
+  const url = URL.parse(`http://${addressPart}`);
+  const host = (url?.hostname ?? addressPart).replace(/^\[|\]$/g, "");
   return {
     address,
     host,

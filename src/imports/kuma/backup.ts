@@ -78,8 +78,8 @@ export function openBackup(text: string, name: string): KumaSource {
 
 /** Reports the lists of a backup that are not imported. */
 function buildUnreadHint(backup: Fields): string[] {
-  const read = ["version", "monitorList", "notificationList", "proxyList"];
-  const names = Object.keys(backup).filter((name) => !read.includes(name));
+  const readKeys = ["version", "monitorList", "notificationList", "proxyList"];
+  const names = Object.keys(backup).filter((name) => !readKeys.includes(name));
   return names.length === 0
     ? []
     : [`Not imported from the backup: ${names.slice(0, 50).join(", ")}.`];

@@ -77,10 +77,12 @@ function convertTemplate(template: string): string | null {
 
 function mapWebhook(c: Fields): MappedChannel {
   const url = toText(c["webhookURL"]);
-  const written = parseColumn(c["webhookAdditionalHeaders"]);
+  const headerColumn = parseColumn(c["webhookAdditionalHeaders"]);
   const headers =
-    typeof written === "object" && written !== null
-      ? Object.fromEntries(Object.entries(written).map(([name, value]) => [name, String(value)]))
+    typeof headerColumn === "object" && headerColumn !== null
+      ? Object.fromEntries(
+          Object.entries(headerColumn).map(([name, value]) => [name, String(value)]),
+        )
       : {};
   const kind = toText(c["webhookContentType"]);
   const template = toText(c["webhookCustomBody"]);
@@ -392,16 +394,16 @@ const otherKeys =
 
 /** Tracks which keys of a configuration are read. `unread` lists the other keys that have a value. */
 function recordReads(original: Fields) {
-  const read = new Set<string>();
+  const readFields = new Set<string>();
   const config = new Proxy(original, {
     get(target, key) {
-      read.add(String(key));
+      readFields.add(String(key));
       return target[String(key)];
     },
   });
   const listUnread = () => {
     const names = Object.entries(original)
-      .filter(([key]) => !read.has(key) && !otherKeys.test(key))
+      .filter(([key]) => !readFields.has(key) && !otherKeys.test(key))
       .filter(([, value]) => !["", "0", "false", "null", "undefined"].includes(String(value)))
       .map(([key]) => toCleanLine(key).slice(0, 100));
     return names.length === 0 ? [] : [`Not imported: ${names.slice(0, 50).join(", ")}.`];

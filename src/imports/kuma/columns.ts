@@ -117,8 +117,8 @@ export function listLostNotes(
 
 function isSet(value: unknown, defaultValues: readonly string[] = ["0"]): boolean {
   if (value === null || value === undefined || value === "") return false;
-  const plain = typeof value === "boolean" ? Number(value) : value;
-  const words = typeof plain === "string" ? plain : JSON.stringify(plain);
+  const comparable = typeof value === "boolean" ? Number(value) : value;
+  const words = typeof comparable === "string" ? comparable : JSON.stringify(comparable);
   return ![...defaultValues, "[]", "{}"].includes(words);
 }
 

@@ -146,8 +146,8 @@ function convertRecurrence(row: Fields, strategy: string): Recurring | { reason:
     }
     case "recurring-day-of-month": {
       const all = parseColumn(row["days_of_month"]);
-      const listed = Array.isArray(all) ? all : [];
-      const days = listed.flatMap((day) =>
+      const listedDays = Array.isArray(all) ? all : [];
+      const days = listedDays.flatMap((day) =>
         day === "lastDay1" ? [-1] : Number(day) >= 1 ? [Number(day)] : [],
       );
       if (days.length === 0) return { reason: "it names no day of the month" };

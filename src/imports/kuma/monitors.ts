@@ -161,8 +161,8 @@ function buildNearestMonitor(m: Fields, common: Fields): Fields {
   );
   if (fitting !== undefined) return { ...common, ...fitting };
   const name = toText(common["name"]);
-  const plain = { ...common, type: "push" };
-  if (findIssue(NewMonitor, plain) === null) return plain;
+  const pushMonitor = { ...common, type: "push" };
+  if (findIssue(NewMonitor, pushMonitor) === null) return pushMonitor;
   // The name or the description contains invalid characters, so both are reduced to a plain name.
   return {
     type: "push",

@@ -61,9 +61,9 @@ export function openSqlite(file: string, name: string, workIn: string): OpenedDa
   try {
     if (copy !== null) assertIntactLog(`${copy.file}-wal`, `${name}-wal`);
     database = connect(copy?.file ?? file, copy === null);
-    const read = readDatabase(database, name);
+    const source = readDatabase(database, name);
     return {
-      ...read,
+      ...source,
       hints,
       close() {
         database?.close();

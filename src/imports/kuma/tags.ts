@@ -22,17 +22,17 @@ export function joinTags(rows: KumaSource["rows"]) {
       .map((tag) => Array.from(tag).slice(0, maxTagLength).join(""))
       .filter((tag) => tag !== "");
     const importedTags = [...new Set(short)].slice(0, maxTags);
-    const left = [...new Set(short)].slice(maxTags);
-    const omittedNames = left.slice(0, maxTags).join(", ");
+    const omittedTags = [...new Set(short)].slice(maxTags);
+    const omittedNames = omittedTags.slice(0, maxTags).join(", ");
     return {
       imported: importedTags,
       notes: [
         ...(all.some((tag) => Array.from(tag).length > maxTagLength)
           ? [`Tags are cut to ${maxTagLength} characters.`]
           : []),
-        ...(left.length > 0
+        ...(omittedTags.length > 0
           ? [
-              `Without the tags ${omittedNames}${left.length > maxTags ? ` and ${left.length - maxTags} more` : ""}: at most ${maxTags}.`,
+              `Without the tags ${omittedNames}${omittedTags.length > maxTags ? ` and ${omittedTags.length - maxTags} more` : ""}: at most ${maxTags}.`,
             ]
           : []),
       ],

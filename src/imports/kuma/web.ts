@@ -165,8 +165,8 @@ function stripUser(url: URL): string {
 function toJsonPath(expression: string): string | null {
   const path = expression.trim();
   if (path === "$" || path === "") return "$";
-  const plain = /^(?:\$\.)?[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*|\[\d+\])*$/u;
-  return plain.test(path) ? `$.${path.replace(/^\$\./, "")}` : null;
+  const plainPath = /^(?:\$\.)?[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*|\[\d+\])*$/u;
+  return plainPath.test(path) ? `$.${path.replace(/^\$\./, "")}` : null;
 }
 
 type Query = { assertion: Fields | null; notes: string[]; missing?: string[] };

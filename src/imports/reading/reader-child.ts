@@ -111,15 +111,15 @@ function* splitPlan(opened: OpenedPlan): Generator<PlanPart> {
   const { plan } = opened;
   opened.plan = null;
   if (plan === null) return;
-  let left = importBounds.planned.value;
+  let recordsLeft = importBounds.planned.value;
   const parts = [
     ...plan.records.map((record): PlanPart => ({ record })),
     ...plan.notTaken.map((notTaken): PlanPart => ({ notTaken })),
     ...plan.hints.map((hint): PlanPart => ({ hint })),
   ];
   for (const part of parts) {
-    left -= JSON.stringify(part).length;
-    if (left < 0)
+    recordsLeft -= JSON.stringify(part).length;
+    if (recordsLeft < 0)
       throw new AppError(
         "BAD_REQUEST",
         `${plan.product} can't be imported: its records have more than ${formatBytes(importBounds.planned.value)} together. Nothing was changed.`,

@@ -127,6 +127,6 @@ export function describeExpiry(
   if (leftMs > withinDays * dayMs) return null;
   if (leftMs <= 0) return `${expirySubjects[first]} expired on ${formatUtcMinute(expiresAt)}.`;
   const days = countDaysUntil(expiresAt, nowMs);
-  const left = days === 0 ? "less than a day" : days === 1 ? "1 day" : `${days} days`;
-  return `${expirySubjects[first]} expires in ${left}, on ${formatUtcMinute(expiresAt)}.`;
+  const daysText = days === 0 ? "less than a day" : days === 1 ? "1 day" : `${days} days`;
+  return `${expirySubjects[first]} expires in ${daysText}, on ${formatUtcMinute(expiresAt)}.`;
 }

@@ -61,8 +61,8 @@ export async function receivePush(
   dialect: PushDialect,
   { report, wrongTokens }: PushContext,
 ): Promise<Response> {
-  const given = await readReport(request, client, dialect);
-  const known = await report(sha256(token), { ...given, ...describeSender(request, client) });
+  const pushReport = await readReport(request, client, dialect);
+  const known = await report(sha256(token), { ...pushReport, ...describeSender(request, client) });
   if (known === null) {
     countWrongToken(wrongTokens, client.address);
     throw unknownPathError();

@@ -30,21 +30,21 @@ export function expandCalendar(line: string, isTimeZone: (name: string) => boole
   const words = line.split(/\s+/);
   const last = words.at(-1) ?? "";
   const hasZone = words.length > 1 && isTimeZone(last) && parseWeekdays(last) === null;
-  const given = hasZone ? words.slice(0, -1) : words;
+  const timeWords = hasZone ? words.slice(0, -1) : words;
   const timeZone = hasZone ? last : null;
-  const [first = ""] = given;
-  const shorthand = given.length === 1 ? shorthands[first.toLowerCase()] : undefined;
-  const patterns = parseWords(shorthand === undefined ? given : shorthand.split(" "));
+  const [first = ""] = timeWords;
+  const shorthand = timeWords.length === 1 ? shorthands[first.toLowerCase()] : undefined;
+  const patterns = parseWords(shorthand === undefined ? timeWords : shorthand.split(" "));
   return patterns.map((pattern) => ({ pattern, timeZone }));
 }
 
 function parseWords(words: readonly string[]): string[] {
-  const rest = [...words];
-  const weekday = parseWeekdays(rest[0] ?? "");
-  if (weekday !== null) rest.shift();
-  const date = /[-~]/.test(rest[0] ?? "") ? rest.shift() : undefined;
-  const time = rest[0]?.includes(":") === true ? rest.shift() : undefined;
-  if (rest.length > 0 || [weekday, date, time].every((part) => part == null))
+  const remainingWords = [...words];
+  const weekday = parseWeekdays(remainingWords[0] ?? "");
+  if (weekday !== null) remainingWords.shift();
+  const date = /[-~]/.test(remainingWords[0] ?? "") ? remainingWords.shift() : undefined;
+  const time = remainingWords[0]?.includes(":") === true ? remainingWords.shift() : undefined;
+  if (remainingWords.length > 0 || [weekday, date, time].every((part) => part == null))
     throw new Error("unknown word");
   const times = parseTime(time ?? "00:00:00");
   return parseDate(date ?? "*-*-*").map(({ year, month, day }) =>

@@ -60,14 +60,14 @@ export function createDefaultPlan(local: number): Plan {
 
 /** Reads a valid RRULE into the fields, or leaves it as a custom rule if they can't express it. */
 export function parseRule(rrule: string | null, local: number): Plan {
-  const plain = createDefaultPlan(local);
-  if (rrule === null) return plain;
+  const defaultPlan = createDefaultPlan(local);
+  if (rrule === null) return defaultPlan;
   const parts = rrule.toUpperCase().split(";");
   const rule = Object.fromEntries(parts.map((part) => part.split("="))) as RuleParts;
-  const fields = parseRuleFields(rule, plain);
+  const fields = parseRuleFields(rule, defaultPlan);
   const end = parseRuleEnd(rule);
-  if (fields === null || end === null) return { ...plain, repeats: "rule", rule: rrule };
-  return { ...plain, every: Number(rule.INTERVAL ?? 1), rule: rrule, ...fields, ...end };
+  if (fields === null || end === null) return { ...defaultPlan, repeats: "rule", rule: rrule };
+  return { ...defaultPlan, every: Number(rule.INTERVAL ?? 1), rule: rrule, ...fields, ...end };
 }
 
 const simpleParts = ["FREQ", "INTERVAL", "COUNT", "UNTIL", "WKST", "BYDAY", "BYMONTHDAY"];

@@ -265,11 +265,11 @@ function getChunk(series: Series, at: number): Chunk {
 function findNextStart(series: Series, from: number): number {
   const known = series.gaps.find((gap) => gap.from <= from && from <= gap.to);
   if (known !== undefined) return known.to;
-  const rest = series.start % 1000;
+  const milliseconds = series.start % 1000;
   let to = Infinity;
   exceedsBound(() => {
-    const found = series.rule.next(new Date(from - rest), true);
-    if (found !== null) to = found.epochMilliseconds + rest;
+    const found = series.rule.next(new Date(from - milliseconds), true);
+    if (found !== null) to = found.epochMilliseconds + milliseconds;
   });
   if (to - from >= longGapMs)
     series.gaps = [{ from, to }, ...series.gaps.filter((gap) => gap.to !== to)].slice(0, 8);
@@ -277,9 +277,9 @@ function findNextStart(series: Series, from: number): number {
 }
 
 function listStarts({ rule, start }: Series, from: number, to: number): number[] {
-  const rest = start % 1000;
-  const found = rule.between(new Date(from - rest), new Date(to - rest), true);
-  return found.map(({ epochMilliseconds }) => epochMilliseconds + rest);
+  const milliseconds = start % 1000;
+  const found = rule.between(new Date(from - milliseconds), new Date(to - milliseconds), true);
+  return found.map(({ epochMilliseconds }) => epochMilliseconds + milliseconds);
 }
 
 /** Whether a search exceeds the maximum of candidates. Exceeding the maximum of periods only ends the search. */

@@ -143,7 +143,7 @@ export async function listWindowPage(
     return { windows: [], total: 0 };
   const limit = limitWindows(tenant);
   const where = `w.organization_id = ?${monitorId === undefined ? "" : ` and ${appliesToMonitorText}`}${limit.text}`;
-  const named = [
+  const parameters = [
     organizationId,
     ...(monitorId === undefined ? [] : [monitorId, monitorId]),
     ...limit.parameters,
@@ -151,7 +151,7 @@ export async function listWindowPage(
   const times = await store.query<Times & { id: string }>(
     `select id, starts_at as startsAt, ends_at as endsAt, time_zone as timeZone, rrule
      from maintenance_windows w where ${where} order by id desc`,
-    named,
+    parameters,
   );
   const states =
     state === undefined ? [] : await mapYielding(times, (one) => computeSituation(one, now).state);

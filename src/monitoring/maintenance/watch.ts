@@ -375,13 +375,13 @@ class Plan {
   /** Updates the groups of monitors. Monitors that are absent from `groups` are in no group of a window. */
   regroup(monitorIds: readonly string[] | null, groups: ReadonlyMap<string, string>) {
     const ids = new Set(monitorIds ?? [...this.groupOf.keys(), ...groups.keys()]);
-    const moved = [...ids].filter((id) => this.groupOf.get(id) !== groups.get(id));
-    for (const id of moved) {
+    const movedIds = [...ids].filter((id) => this.groupOf.get(id) !== groups.get(id));
+    for (const id of movedIds) {
       const groupId = groups.get(id);
       if (groupId === undefined) this.groupOf.delete(id);
       else this.groupOf.set(id, groupId);
     }
-    if (moved.length > 0 && this.running.length > 0)
+    if (movedIds.length > 0 && this.running.length > 0)
       this.effects = computeEffects(this.running, this.groupOf);
   }
 

@@ -139,8 +139,8 @@ export const ManyMonitors = z
     }),
   })
   .superRefine((many, context) => {
-    const given = [many.change, many.delete, many.changes].filter(isGiven).length;
-    if (given !== 1)
+    const givenCount = [many.change, many.delete, many.changes].filter(isGiven).length;
+    if (givenCount !== 1)
       context.addIssue({
         code: "custom",
         message: "must have exactly one of `change`, `delete` and `changes`",

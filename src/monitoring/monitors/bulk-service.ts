@@ -271,7 +271,7 @@ const computeVersion = (one: PlannedChange) => one.before.version + (isJoining(o
 function buildReferenceGuards(scope: Scope, { parts, groups, plan }: Prepared): Statement[] {
   const { organizationId } = scope;
   const lists = ["alertChannelIds", "addAlertChannelIds"] as const;
-  const given = parts.flatMap(({ change, path }) =>
+  const channelGuards = parts.flatMap(({ change, path }) =>
     lists.flatMap((list) =>
       guardFieldExists(scope, `${path}.${list}`, alertChannels, change[list]),
     ),
@@ -284,7 +284,7 @@ function buildReferenceGuards(scope: Scope, { parts, groups, plan }: Prepared): 
   const used = plan.changed.flatMap(({ after }) => after.alertChannelIds);
   const joined = new Set(plan.changed.filter(changesGroup).map(({ after }) => after.groupId));
   return [
-    ...given,
+    ...channelGuards,
     ...policies,
     ...guardExists(alertChannels, organizationId, [...new Set(used)], () => new StaleRead()),
     ...[...groups.values()].flatMap((group) =>

@@ -37,8 +37,8 @@ export async function applyMonitorPatch(
   await assertExpressionsValid(input);
   assertScheduleValid(input);
   current.derive((fields) => {
-    const whole = { ...fields, type: before.type };
-    assertMonitorFits(input, () => NewMonitor.safeParse(whole).data ?? whole);
+    const mergedInput = { ...fields, type: before.type };
+    assertMonitorFits(input, () => NewMonitor.safeParse(mergedInput).data ?? mergedInput);
   });
   const proof = current.derive(proofOf);
   if (proofOf(input).some((part, index) => part !== proof[index])) assertClientCertificate(input);

@@ -145,8 +145,8 @@ const StepUrl = z
     const issue = (message: string) => context.addIssue({ code: "custom", message });
     if (hasHostPlaceholder(text)) return issue("must not have a placeholder before its path");
     if (/^[/\\]{2}/.test(text)) return issue("must be a path, or begin with http:// or https://");
-    const whole = text.startsWith("/") ? `http://host${text}` : text;
-    const found = findFirstIssue(HttpUrl, whole);
+    const absoluteUrl = text.startsWith("/") ? `http://host${text}` : text;
+    const found = findFirstIssue(HttpUrl, absoluteUrl);
     if (found !== null) issue(found.message);
   })
   .meta({

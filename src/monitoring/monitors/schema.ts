@@ -118,7 +118,7 @@ const readOnly = [
   "updatedAt",
 ];
 
-const whole = createInputSchema(monitorKinds, monitorFields, {
+const inputSchema = createInputSchema(monitorKinds, monitorFields, {
   id: "NewMonitor",
   example: { type: "http", name: "Intranet", url: "http://intranet.lan/health" },
 });
@@ -129,11 +129,11 @@ export function refinePause(change: GivenPause, context: z.RefinementCtx) {
   if (message !== null) context.addIssue({ code: "custom", path: ["pausedUntil"], message });
 }
 
-type ParsedMonitor = z.infer<typeof whole>;
+type ParsedMonitor = z.infer<typeof inputSchema>;
 export type NewMonitor = ParsedMonitor & { timeout: number };
 
 /** Pauses a new monitor whose pause has an end, unless the request sets `paused`. */
-const pauseUntilEnd = (body: z.input<typeof whole>) =>
+const pauseUntilEnd = (body: z.input<typeof inputSchema>) =>
   isObject(body) && body["paused"] === undefined && typeof body["pausedUntil"] === "string"
     ? { ...body, paused: true }
     : body;
@@ -141,7 +141,7 @@ const pauseUntilEnd = (body: z.input<typeof whole>) =>
 export const NewMonitor = bodySchema(
   readOnly,
   z
-    .preprocess(pauseUntilEnd, whole)
+    .preprocess(pauseUntilEnd, inputSchema)
     .superRefine((monitor, context) => {
       const addIssue = (path: string, message: string) =>
         context.addIssue({ code: "custom", path: [path], message });

@@ -140,14 +140,14 @@ async function createForSlug(found: Found, { services }: Dependencies): Promise<
   const { slug, principal } = found;
   const { organizationId, actor } = principal;
   const scope = buildScope(services, organizationId, actor);
-  const given = parse(NewMonitor, { ...createdFields, name: slug, slug }) as NewMonitor;
+  const newMonitor = parse(NewMonitor, { ...createdFields, name: slug, slug }) as NewMonitor;
   const isFree = guard(
     sql`not exists (select 1 from monitors where organization_id = ${organizationId}
       and type = 'push' and settings ->> 'slug' = ${slug})`,
     () => new AppError("CONFLICT", "Another ping has created this monitor."),
   );
   try {
-    return { organizationId, id: (await createMonitor(scope, given, [isFree])).id };
+    return { organizationId, id: (await createMonitor(scope, newMonitor, [isFree])).id };
   } catch (error) {
     const [created] = await listBySlug(services.store, organizationId, slug);
     if (created !== undefined) return created;
@@ -175,7 +175,7 @@ export async function receiveGatusResult(
     return respond(400, "missing or invalid success value: true or false");
   const [, count, unit] = gatusDuration.exec(query.get("duration") ?? "") ?? [];
   const message = toRemoteLine(query.get("error") ?? "", monitorBounds.pushMessage.value);
-  const given = createReport(success === "true" ? "success" : "failure", {
+  const pingReport = createReport(success === "true" ? "success" : "failure", {
     message: message === "" ? null : message,
     latencyMs:
       count === undefined
@@ -183,7 +183,7 @@ export async function receiveGatusResult(
         : Math.round(Number(count) * unitsMs[unit as keyof typeof unitsMs]),
     ...describeSender(request, client),
   });
-  const known = await report(sha256(token), given);
+  const known = await report(sha256(token), pingReport);
   if (known !== null) return respond(200, "");
   countWrongToken(wrongTokens, client.address);
   throw unknownPathError();

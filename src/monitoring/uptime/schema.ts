@@ -162,7 +162,7 @@ const yesterday = {
   unknownSeconds: 0,
   maintenanceSeconds: 0,
 };
-const whole = {
+const example = {
   ...yesterday,
   from: "2026-11-19T11:00:00.000Z",
   isPartial: false,
@@ -206,7 +206,7 @@ export const Uptime = z
     id: "Uptime",
     example: {
       ratios: { "24h": 0.9979166666666667, "7d": 0.9998, "30d": 0.9999, "90d": 1, "365d": null },
-      spans: { "24h": whole, "7d": whole, "30d": whole, "90d": whole, "365d": whole },
+      spans: { "24h": example, "7d": example, "30d": example, "90d": example, "365d": example },
       days: [{ date: "2026-11-20", ...yesterday }],
     },
   });

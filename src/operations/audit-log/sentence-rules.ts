@@ -187,10 +187,10 @@ function describeSingleAction({
     ];
   }
   const deed = (verbs as Record<string, string>)[verb] ?? verb.replaceAll("-", " ");
-  const plain = noun.replaceAll("-", " ");
+  const nounWords = noun.replaceAll("-", " ");
   const [namedPhrase, nameless] = (nouns as Record<string, [string, string]>)[noun] ?? [
-    plain,
-    plain,
+    nounWords,
+    nounWords,
   ];
   const since = isGone && !neverNamed.has(noun) ? t(", since deleted") : "";
   if (name === null)

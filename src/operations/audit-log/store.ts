@@ -62,8 +62,8 @@ async function findSubjectsNamed({ store, organizationId, signal }: Searching, n
   const searchNames = async (from: string, alias: string, owner: string, column: string) => {
     const where = { text: `${owner}.organization_id = ?`, parameters: [organizationId], cost: 0 };
     const source = { store, from, id: `${alias}.id`, where };
-    const named = buildContains(`${alias}.${column}`, name);
-    for await (const found of findMatchingIds(source, named, signal))
+    const nameCondition = buildContains(`${alias}.${column}`, name);
+    for await (const found of findMatchingIds(source, nameCondition, signal))
       for (const id of found) ids.add(id);
   };
   await searchNames(members, "p", "m", "name");

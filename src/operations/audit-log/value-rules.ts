@@ -45,8 +45,10 @@ export function describeValue(field: string, value: unknown, names: Names): stri
       );
   if (parts.length === 0) return t("none");
   const more = parts.length - listedItems;
-  const listed = parts.slice(0, listedItems).join(", ");
-  return more > 0 ? t("{listed} and {count} more", { listed, count: more }) : listed;
+  const listedParts = parts.slice(0, listedItems).join(", ");
+  return more > 0
+    ? t("{listed} and {count} more", { listed: listedParts, count: more })
+    : listedParts;
 }
 
 /** Renders the name of an inner field, such as `dark colors text`. */

@@ -15,7 +15,7 @@ import { listDeletedRecords, removeDeletedRecord, restoreDeletedRecord } from ".
 
 const description =
   "With its history, its secrets and its links to records that exist. Links to records that are deleted too return with those.";
-const named = `${description} If another one has its name, the response is 409: choose a \`name\`.`;
+const descriptionOfNamed = `${description} If another one has its name, the response is 409: choose a \`name\`.`;
 
 export const deletedRecordRoutes = createRouter("/api/v1")
   .get(
@@ -49,7 +49,7 @@ export const deletedRecordRoutes = createRouter("/api/v1")
       access: "write",
       limited: "deleted-record",
       summary: "Restore a deleted monitor",
-      description: `${named} It is checked at once.`,
+      description: `${descriptionOfNamed} It is checked at once.`,
       body: Restoration,
       data: Restored,
       errors: ["NOT_FOUND", "CONFLICT"],
@@ -62,7 +62,7 @@ export const deletedRecordRoutes = createRouter("/api/v1")
       access: "write",
       limited: "denied",
       summary: "Restore a deleted monitor group",
-      description: `${named} Its monitors return if they are in no other group.`,
+      description: `${descriptionOfNamed} Its monitors return if they are in no other group.`,
       body: Restoration,
       data: Restored,
       errors: ["NOT_FOUND", "CONFLICT"],
@@ -75,7 +75,7 @@ export const deletedRecordRoutes = createRouter("/api/v1")
       access: "write",
       limited: "denied",
       summary: "Restore a deleted alert channel",
-      description: named,
+      description: descriptionOfNamed,
       body: Restoration,
       data: Restored,
       errors: ["NOT_FOUND", "CONFLICT"],
@@ -90,7 +90,7 @@ export const deletedRecordRoutes = createRouter("/api/v1")
       limited: "denied",
       role: "admin",
       summary: "Restore a deleted alert source",
-      description: `${named} Its address works again.`,
+      description: `${descriptionOfNamed} Its address works again.`,
       body: Restoration,
       data: Restored,
       errors: ["NOT_FOUND", "CONFLICT"],

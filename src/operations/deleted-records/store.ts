@@ -32,8 +32,8 @@ export async function findDeletedPage(
 ): Promise<{ rows: DeletedRow[]; total: number }> {
   const { noun, q } = query;
   const ofNoun = noun === undefined ? [] : [{ text: "r.noun = ?", parameters: [noun] }];
-  const named = q === undefined ? [] : [buildContains("r.name", q)];
-  const conditions = [...ofNoun, ...named];
+  const nameConditions = q === undefined ? [] : [buildContains("r.name", q)];
+  const conditions = [...ofNoun, ...nameConditions];
   const filter = [restorable, ...conditions.map(({ text }) => text)].join(" and ");
   const filters = [organizationId, ...conditions.flatMap(({ parameters }) => parameters)];
   const [rows, [count]] = await Promise.all([

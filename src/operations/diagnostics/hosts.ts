@@ -109,14 +109,14 @@ const networkMs = 3_000;
 
 /** Examines whether the names of these hosts resolve, and whether their addresses have a route. */
 export async function examineNetwork(hosts: readonly string[], root = "/"): Promise<Finding[]> {
-  const plain = hosts.map((host) => host.replace(/^\[|\]$/g, ""));
-  const names = plain.filter((host) => isIP(host) === 0);
+  const bareHosts = hosts.map((host) => host.replace(/^\[|\]$/g, ""));
+  const names = bareHosts.filter((host) => isIP(host) === 0);
   const [answers, found] = await Promise.all([
     names.length === 0 || canReachNameServers(),
     Promise.all(names.map((name) => Promise.race([resolveAddresses(name), waitForNothing()]))),
   ]);
   const unknown = names.filter((_, index) => found[index]?.length === 0);
-  const addresses = [...plain.filter((host) => isIP(host) !== 0), ...found.flat()];
+  const addresses = [...bareHosts.filter((host) => isIP(host) !== 0), ...found.flat()];
   return [examineNameServers(names, unknown, answers), ...examineDefaultRoute(addresses, root)];
 }
 

@@ -75,8 +75,10 @@ export function createDiagnosis(
   advice: string,
 ): Diagnosis {
   const listedMessages = sentences.slice(0, maxSentences).map(({ message }) => message);
-  const left = sentences.length - listedMessages.length;
-  const text = [...listedMessages, ...(left > 0 ? [`And ${left} more.`] : [])].join(" ");
+  const omittedCount = sentences.length - listedMessages.length;
+  const text = [...listedMessages, ...(omittedCount > 0 ? [`And ${omittedCount} more.`] : [])].join(
+    " ",
+  );
   return {
     ...problemFinding(subject, `${organization}: ${text}`, advice),
     problem: {

@@ -41,7 +41,7 @@ function buildIncidentEntry(
   times: Intl.DateTimeFormat,
 ): Entry {
   const address = `${url}/incidents/${id}`;
-  const rest =
+  const earlierLink =
     earlier === 0
       ? ""
       : `<p><a href="${escapeXml(address)}">${language.count("earlierUpdates", earlier)}</a></p>`;
@@ -68,7 +68,7 @@ function buildIncidentEntry(
           ({ status, message, createdAt }) =>
             `<p><strong>${language.say(status as IncidentStatus)}</strong> (${times.format(Date.parse(createdAt))}):</p>${words(message).html}`,
         )
-        .concat(rest)
+        .concat(earlierLink)
         .join(""),
   };
 }

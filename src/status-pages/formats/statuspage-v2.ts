@@ -82,12 +82,12 @@ export async function buildV2Response(
   const endedWindows = await published.windowsOver();
   const year =
     name === "incidents" ? await published.openedBetween(now - 365 * dayMs, now + dayMs) : [];
-  const listed = year.slice(0, maxListed);
+  const listedIncidents = year.slice(0, maxListed);
   const words = await renderWords(
     collectTexts({
       ...published,
       windows: [...windows, ...endedWindows],
-      incidents: [...published.incidents, ...listed],
+      incidents: [...published.incidents, ...listedIncidents],
     }),
   );
   const components = buildComponents(published, words);
@@ -109,7 +109,12 @@ export async function buildV2Response(
   }
   return {
     ...head,
-    ...buildContent(name as V2Name, published, { over: endedWindows, listed, components, context }),
+    ...buildContent(name as V2Name, published, {
+      over: endedWindows,
+      listed: listedIncidents,
+      components,
+      context,
+    }),
   };
 }
 

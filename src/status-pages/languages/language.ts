@@ -157,12 +157,12 @@ export class Language {
     if (this.#isEnglish) return formatDuration(seconds);
     const first = units.findIndex(([, length]) => seconds >= length);
     if (first === -1) return `<${this.#formatUnit(1, "second")}`;
-    let left = seconds;
+    let secondsLeft = seconds;
     return units
       .slice(first, first + 2)
       .flatMap(([unit, length]) => {
-        const count = Math.floor(left / length);
-        left -= count * length;
+        const count = Math.floor(secondsLeft / length);
+        secondsLeft -= count * length;
         return count === 0 ? [] : [this.#formatUnit(count, unit)];
       })
       .join(" ");

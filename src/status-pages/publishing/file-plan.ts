@@ -149,9 +149,11 @@ export function createCopyLinks(
     const [address = "", fragment] = path.split("#");
     const part = parsePath(address);
     const file = part && nameFile(part);
-    const whole = file === null ? null : folderOf(language, defaultLanguage) + file;
+    const filePath = file === null ? null : folderOf(language, defaultLanguage) + file;
     const target =
-      whole !== null && files.has(whole) ? relatePaths(from, whole) : `${liveUrl}${address}`;
+      filePath !== null && files.has(filePath)
+        ? relatePaths(from, filePath)
+        : `${liveUrl}${address}`;
     return fragment === undefined ? target : `${target}#${fragment}`;
   };
 }

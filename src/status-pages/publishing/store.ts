@@ -67,9 +67,9 @@ export function claimPlace(
 ): Statement[] {
   const shorter = sql`case when length(prefix) < length(${prefix}) then prefix else ${prefix} end`;
   const longer = sql`case when length(prefix) < length(${prefix}) then ${prefix} else prefix end`;
-  const rest = sql`substr(${longer}, length(${shorter}) + 1)`;
+  const restSql = sql`substr(${longer}, length(${shorter}) + 1)`;
   const isNested = sql`substr(${longer}, 1, length(${shorter})) = ${shorter}`;
-  const folder = sql`substr(${rest}, 1, instr(${rest} || '/', '/') - 1)`;
+  const folder = sql`substr(${restSql}, 1, instr(${restSql} || '/', '/') - 1)`;
   return [
     guard(
       sql`not exists (select 1 from ${publishedPlaces}

@@ -83,14 +83,14 @@ export function createDayReader(store: Store) {
     const isCached = ({ days, until }: CachedDays) =>
       days.since <= since && until >= today - 1 && today < days.since + days.count;
     const all = new Map<number, PackedDays>();
-    const fresh = new Map<number, PackedDays>();
+    const newDays = new Map<number, PackedDays>();
     for (const key of keys) {
       const one = known.get(key);
       const days = one !== undefined && isCached(one) ? one.days : new PackedDays(since, count);
       all.set(key, days);
-      if (days !== one?.days) fresh.set(key, days);
+      if (days !== one?.days) newDays.set(key, days);
     }
-    if (fresh.size > 0) await readTotals(fresh, since, today - 2);
+    if (newDays.size > 0) await readTotals(newDays, since, today - 2);
     // Results of a day's last seconds are written on the next day, so yesterday can still change.
     await readTotals(all, Math.max(since, today - 1), today);
     for (const [key, days] of all) {

@@ -136,9 +136,9 @@ function nestSections(sections: readonly FlatSection[]): SectionView[] {
   };
   return sections.flatMap((section, index) => {
     if (section.nested === true) return [];
-    const rest = sections.slice(index + 1);
-    const end = rest.findIndex(({ nested }) => nested !== true);
-    return [build(section, end === -1 ? rest : rest.slice(0, end))];
+    const laterSections = sections.slice(index + 1);
+    const end = laterSections.findIndex(({ nested }) => nested !== true);
+    return [build(section, end === -1 ? laterSections : laterSections.slice(0, end))];
   });
 }
 
@@ -348,11 +348,11 @@ function buildHeadline(
   const compose = (tone: Tone, key: HeadlineKey) => composeHeadline(tone, [language.say(key)]);
   if (down.length > 1 && down.length === judged) return compose("down", "allDown");
   if (down.length + degraded.length > 0) {
-    const named = describeTroubles(language, down, degraded);
-    const rest = unknown === 0 ? describeRest(monitors, open, judged, language) : null;
+    const troubles = describeTroubles(language, down, degraded);
+    const restText = unknown === 0 ? describeRest(monitors, open, judged, language) : null;
     return composeHeadline(
       down.length > 0 ? "down" : "degraded",
-      rest === null ? named : joinWords(language, "sentences", named, [rest]),
+      restText === null ? troubles : joinWords(language, "sentences", troubles, [restText]),
     );
   }
   if (open.length > 0) return compose("degraded", "someAffected");
@@ -441,16 +441,23 @@ function describeState(
     ...listedNames.map((name) => ({ name })),
     ...(more > 0 ? [language.count("more", more)] : []),
   ];
-  const listed = language.splitList(items).map((part) => ("text" in part ? part.text : part.value));
+  const listedParts = language
+    .splitList(items)
+    .map((part) => ("text" in part ? part.text : part.value));
   return language
-    .splitCount<Words>(named, names.length, { names: listed })
+    .splitCount<Words>(named, names.length, { names: listedParts })
     .flatMap((part): Words => ("text" in part ? [part.text] : part.value));
 }
 
 /** Describes a past incident without its timeline. */
 function buildMarkView(mark: IncidentMark, reader: Reader): IncidentView {
-  const rest = { postmortem: null, earlier: 0, updates: [], updatedAt: mark.createdAt } as const;
-  return buildIncidentView({ ...mark, ...rest, status: "resolved" }, reader);
+  const emptyFields = {
+    postmortem: null,
+    earlier: 0,
+    updates: [],
+    updatedAt: mark.createdAt,
+  } as const;
+  return buildIncidentView({ ...mark, ...emptyFields, status: "resolved" }, reader);
 }
 
 const severityTones = { minor: "degraded", major: "down", critical: "down" } as const;

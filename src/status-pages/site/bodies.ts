@@ -96,14 +96,14 @@ export async function collectBody(body: RenderedBody): Promise<CollectedBody> {
     long ??= createDeflater();
     return long.write(takePart());
   });
-  const rest = takePart();
+  const lastPart = takePart();
   if (long === null) {
     // A copy, because the buffer is reused.
-    const wholeText = rest.slice();
+    const wholeText = lastPart.slice();
     buffer.free();
     return { size: wholeText.length, identity: storeBody(wholeText), hash };
   }
-  const { plain: identity, gzip, size } = await long.end(rest);
+  const { plain: identity, gzip, size } = await long.end(lastPart);
   buffer.free();
   return { identity, gzip, size, hash };
 }
@@ -180,12 +180,12 @@ export function createDeflater() {
       const packed = joinBytes([gzipHead, ...segments, buildTail(checksum, length)]);
       let end = gzipHead.length;
       const parts = segments.map((segment) => packed.subarray(end, (end += segment.length)));
-      const plain = {
+      const inflatedPieces = {
         length,
         count: parts.length,
         at: (index: number) => inflate(parts[index] ?? new Uint8Array(), wholePiece),
       };
-      return { plain, gzip: createSharedBody(packed), size: packed.length };
+      return { plain: inflatedPieces, gzip: createSharedBody(packed), size: packed.length };
     },
   };
 }

@@ -310,8 +310,8 @@ function createVariant(encoding: Encoding, entry: Entry, body: Body): Variant {
   const etag = addEncodingToTag(encoding, entry.etag);
   const coding = encoding === "identity" ? {} : { "Content-Encoding": encoding };
   const headers = new Headers({ ...entry.headers, ...coding, ETag: etag });
-  const whole = body instanceof Blob ? new Response(body, { status, headers }) : null;
-  return { body, headers, etag, whole };
+  const wholeResponse = body instanceof Blob ? new Response(body, { status, headers }) : null;
+  return { body, headers, etag, whole: wholeResponse };
 }
 
 /** Responds from an entry; null if it lacks the encoding that the client accepts. */

@@ -13,8 +13,8 @@ export async function respondOnce({ status, type, body, headers }: Rendered): Pr
   const pieces: string[] = [];
   if (typeof body !== "string" && !(body instanceof Uint8Array))
     await forEachYielding(body, (piece) => void pieces.push(piece));
-  const whole = typeof body === "string" || body instanceof Uint8Array ? body : pieces.join("");
-  return new Response(whole, {
+  const wholeBody = typeof body === "string" || body instanceof Uint8Array ? body : pieces.join("");
+  return new Response(wholeBody, {
     status,
     headers: {
       "Content-Type": type,

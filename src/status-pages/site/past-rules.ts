@@ -10,8 +10,8 @@ export function findFirstMinute({ createdAt }: { createdAt: string }, logStart: 
 /** Parses a past time to the start of its minute, in Unix milliseconds; null if it is not one from `first` to `now`. */
 export function parseMinute(text: string, first: number, now: number): number | null {
   // The links of pages have no seconds.
-  const whole = text.replace(/(T\d\d:\d\d)(?=Z|[+-]\d\d:\d\d$)/, "$1:00");
-  const parsed = text.length > 40 ? null : instant.safeParse(whole);
+  const timeWithSeconds = text.replace(/(T\d\d:\d\d)(?=Z|[+-]\d\d:\d\d$)/, "$1:00");
+  const parsed = text.length > 40 ? null : instant.safeParse(timeWithSeconds);
   if (parsed?.success !== true || parsed.data > now) return null;
   const minute = Math.floor(parsed.data / minuteMs) * minuteMs;
   return minute < first ? null : minute;

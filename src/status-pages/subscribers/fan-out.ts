@@ -312,7 +312,7 @@ async function findContent(
     case "maintenance.deleted":
       return findCancellation(store, page.id, event, part);
     case "maintenance.restored":
-      return findReturn(store, page, event, part);
+      return findRestoredNotice(store, page, event, part);
     default:
       return (
         (await buildContent(page.loaded, event)) ??
@@ -452,7 +452,7 @@ async function findCancellation(
 }
 
 /** Returns the notice that cancelled maintenance takes place after all; null if the page sent no cancellation. */
-async function findReturn(
+async function findRestoredNotice(
   store: Store,
   { loaded, id: pageId }: ShownPage,
   { organizationId, subjectId, data }: Extract<NoticedEvent, { type: "maintenance.restored" }>,

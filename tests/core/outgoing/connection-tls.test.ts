@@ -10,7 +10,7 @@ import {
   startListener,
   waitUntilClosed,
 } from "../../support/check-runs.ts";
-import { readAll, createDialing, findReason } from "../../support/dial-context.ts";
+import { readAll, createDialContext, findReason } from "../../support/dial-context.ts";
 import { defineTestWith } from "../../support/real-targets.ts";
 import { startSecureListener } from "../../support/secure-listener.ts";
 
@@ -25,7 +25,7 @@ describe("over TLS", () => {
     ["openssl"],
     "an address that accepts the connection and then stays silent does not delay the next",
     async () => {
-      const { context, end } = createDialing();
+      const { context, end } = createDialContext();
       await using silent = await startListener((socket) => void socket.resume());
       await using server = await startSecureListener("selfSigned", {
         ...second,
@@ -47,7 +47,7 @@ describe("over TLS", () => {
     } as const;
     const issuers = { good: "authority", selfSigned: "selfSigned" };
     for (const [which, issue] of Object.entries(issues)) {
-      const { context, end } = createDialing();
+      const { context, end } = createDialContext();
       await using server = await startSecureListener(which as keyof typeof issues);
       const { secured } = await dial([first], server.port, context, name);
       expect(secured).toEqual({
@@ -64,7 +64,7 @@ describe("over TLS", () => {
   });
 
   defineTestWith(["openssl"], "the protocol is negotiated by ALPN", async () => {
-    const { context, end } = createDialing();
+    const { context, end } = createDialContext();
     await using server = await startSecureListener("good", {
       protocols: ["http/1.1", "h2"],
       greets: (socket) => void socket.end(String(socket.alpnProtocol)),
@@ -78,7 +78,7 @@ describe("over TLS", () => {
   });
 
   defineTestWith(["openssl"], "large writes arrive completely, too", async () => {
-    const { context, end } = createDialing();
+    const { context, end } = createDialContext();
     let received = 0;
     const pauseReading = (socket: TLSSocket) =>
       void socket.on("data", (chunk: Buffer) => {
@@ -101,7 +101,7 @@ describe("over TLS", () => {
     "the end of its check closes it, even if the other side does not read",
     async () => {
       if (!knowsConnections) return;
-      const { context, end } = createDialing();
+      const { context, end } = createDialContext();
       await using server = await startSecureListener("selfSigned", {
         greets: (socket) => void socket.pause(),
       });
@@ -124,7 +124,7 @@ describe("over TLS", () => {
       [() => null, "The connection was closed before the response was complete."],
     ];
     for (const [answers, reason] of reasons) {
-      const { context, end } = createDialing();
+      const { context, end } = createDialContext();
       await using server = await startListener((socket) => {
         socket.once("data", (bytes) => socket.end(answers(bytes) ?? "", "latin1"));
       });
@@ -174,7 +174,7 @@ describe("over TLS", () => {
   });
 
   defineTestWith(["openssl"], "the key exchange can use P-521", async () => {
-    const { context, end } = createDialing();
+    const { context, end } = createDialContext();
     await using server = await startSecureListener("selfSigned", { curve: "P-521" });
     const connection = await dial([first], server.port, context, name);
     expect(connection.secured?.version).toBe("1.3");

@@ -4,7 +4,7 @@ import type { Address } from "../../../src/core/outgoing/context.ts";
 import { dial } from "../../../src/core/outgoing/connection.ts";
 import { getFreePort } from "../../support/binary.ts";
 import { knowsConnections, startListener, waitUntilClosed } from "../../support/check-runs.ts";
-import { readAll, createDialing, findReason } from "../../support/dial-context.ts";
+import { readAll, createDialContext, findReason } from "../../support/dial-context.ts";
 import { canBeSilent, openSilentAddress } from "../../support/silent-address.ts";
 
 const first: Address = { address: "127.0.0.1", family: 4, isPrivate: true };
@@ -13,7 +13,7 @@ const third: Address = { address: "127.0.0.3", family: 4, isPrivate: true };
 
 describe("of several addresses", () => {
   test("one that refuses is skipped, and the next one is used", async () => {
-    const { context, end } = createDialing();
+    const { context, end } = createDialContext();
     const port = getFreePort();
     await using server = await startListener((socket) => void socket.end("second"), {
       ...second,
@@ -26,7 +26,7 @@ describe("of several addresses", () => {
   });
 
   test("the first that accepts is used, and no other is tried", async () => {
-    const { context, end } = createDialing();
+    const { context, end } = createDialContext();
     const port = getFreePort();
     await using server = await startListener((socket) => void socket.end("first"), { port });
     await using other = await startListener(() => {}, { ...second, port });
@@ -38,13 +38,13 @@ describe("of several addresses", () => {
 
   test("if all refuse, that is the reason; if there are none, that is", async () => {
     const port = getFreePort();
-    const refused = findReason(dial([first, second, third], port, createDialing().context));
+    const refused = findReason(dial([first, second, third], port, createDialContext().context));
     expect(await refused).toBe("The connection was refused.");
-    expect(() => dial([], port, createDialing().context)).toThrow("The name has no address.");
+    expect(() => dial([], port, createDialContext().context)).toThrow("The name has no address.");
   });
 
   test.skipIf(!canBeSilent)("a silent one does not delay the next", async () => {
-    const { context, end } = createDialing();
+    const { context, end } = createDialContext();
     using silent = openSilentAddress();
     const { port } = silent;
     await using server = await startListener((socket) => void socket.end("second"), {
@@ -57,7 +57,7 @@ describe("of several addresses", () => {
   });
 
   test.skipIf(!canBeSilent)("a silent one between others that refuse is waited for", async () => {
-    const { context, end } = createDialing();
+    const { context, end } = createDialContext();
     using silent = openSilentAddress();
     const outcome = findReason(dial([second, first, third], silent.port, context));
     const turns = Bun.sleep(0).then(() => "waits");
@@ -68,7 +68,7 @@ describe("of several addresses", () => {
 
 describe("a connection", () => {
   test("delivers data that arrived before and during a read", async () => {
-    const { context, end } = createDialing();
+    const { context, end } = createDialContext();
     await using server = await startListener((socket) => {
       socket.write("early ");
       socket.once("data", () => socket.end("late"));
@@ -89,7 +89,7 @@ describe("a connection", () => {
   });
 
   test("transfers large writes completely and in order to a slow reader", async () => {
-    const { context, end } = createDialing();
+    const { context, end } = createDialContext();
     const received: Buffer[] = [];
     await using server = await startListener((socket) => {
       socket.on("data", (chunk) => {
@@ -110,7 +110,7 @@ describe("a connection", () => {
 
   test("that is reset reports it to current and later readers", async () => {
     const closedEarly = "The connection was closed before the response was complete.";
-    const { context, end } = createDialing();
+    const { context, end } = createDialContext();
     await using server = await startListener((socket) => {
       socket.once("data", () => socket.resetAndDestroy());
     });
@@ -132,7 +132,7 @@ describe("a connection", () => {
     ];
     for (const greets of greetings)
       for (const bytes of [0, 4 * 1024 * 1024]) {
-        const { context, end } = createDialing();
+        const { context, end } = createDialContext();
         await using server = await startListener(greets);
         const connection = await dial([first], server.port, context);
         connection.read(() => {}).catch(() => {});
@@ -149,7 +149,7 @@ describe("a connection", () => {
     async () => {
       using silent = openSilentAddress();
       for (let round = 0; round < 5; round++) {
-        const { context, end } = createDialing();
+        const { context, end } = createDialContext();
         const dialed = dial([first], silent.port, context).then(
           () => "connected",
           ({ message }: Error) => message,
@@ -164,7 +164,7 @@ describe("a connection", () => {
   );
 
   test("that opens after its check has ended is closed at once", async () => {
-    const { context, end } = createDialing();
+    const { context, end } = createDialContext();
     await using server = await startListener((socket) => void socket.resume());
     const reason = findReason(dial([first], server.port, context));
     end();

@@ -48,10 +48,10 @@ describe("after a restore", () => {
     expect((await page("GET", "/dashboard/api/v1/monitors")).status).toBe(200);
     await world.restored();
     expect(world.database.query("select count(*) from sessions").values()).toEqual([[0]]);
-    const audited = `select count(*) from audit_entries where action = 'backup.restored'`;
-    expect(world.database.query(audited).values()).toEqual([[2]]);
+    const auditedSql = `select count(*) from audit_entries where action = 'backup.restored'`;
+    expect(world.database.query(auditedSql).values()).toEqual([[2]]);
     expect(await startRestored(world.store, () => world.time.now)).toBe(false);
-    expect(world.database.query(audited).values()).toEqual([[2]]);
+    expect(world.database.query(auditedSql).values()).toEqual([[2]]);
   });
 
   test("monitors in the same state send no alert, however long the gap", async () => {

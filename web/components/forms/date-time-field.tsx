@@ -44,7 +44,7 @@ type Written = {
 function useWritten({ value, choices, format, parse, onChange }: Written) {
   const [typed, setTyped] = useState<string | null>(null);
   const chosen = useRef<string | null>(null);
-  const written = format(value);
+  const formattedValue = format(value);
   return {
     data: choices as string[],
     // The choices stay in sight until something else is typed.
@@ -52,11 +52,11 @@ function useWritten({ value, choices, format, parse, onChange }: Written) {
       options.filter(
         (option) =>
           "value" in option &&
-          ((parse(value) !== null && search === written) ||
+          ((parse(value) !== null && search === formattedValue) ||
             option.value.toLowerCase().includes(search.toLowerCase())),
       )) satisfies AutocompleteProps["filter"],
     autoComplete: "off",
-    value: typed ?? written,
+    value: typed ?? formattedValue,
     // A chosen text is replaced by its meaning at once, a typed one when the field is left.
     onChange: (text: string) => {
       setTyped(text === chosen.current ? null : text);

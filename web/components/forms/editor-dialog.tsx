@@ -40,12 +40,12 @@ export function EditorDialog<T extends object>({
   const records = useManagedRecords(managed ?? "monitors", isManaged);
   useEffect(() => {
     if (id === null) return;
-    let gone = false;
+    let isGone = false;
     read(id).then(
-      (record) => !gone && setOpened({ record, generation }),
-      (reason: Error) => !gone && setError(reason),
+      (record) => !isGone && setOpened({ record, generation }),
+      (reason: Error) => !isGone && setError(reason),
     );
-    return () => void (gone = true);
+    return () => void (isGone = true);
   }, [id, read, generation]);
   const isShown = (id === null || opened !== null) && !isComing([records, ...besides]);
   return (

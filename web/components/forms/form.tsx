@@ -47,7 +47,7 @@ export function FormFrame<V extends Values>(props: FrameProps<V>) {
   const { form, question = null, children } = props;
   const frame = useRef<HTMLFormElement>(null);
   const [asking, setAsking] = useState<"discard" | "send" | null>(null);
-  const rest = useInSight<HTMLDivElement>(form.rest);
+  const fieldsInSight = useInSight<HTMLDivElement>(form.rest);
   useEffect(() => focusFirstField(frame.current), []);
   return (
     <form
@@ -64,7 +64,7 @@ export function FormFrame<V extends Values>(props: FrameProps<V>) {
       {form.restored && <RestoredLine onDiscard={form.discard} />}
       {children}
       {form.rest !== null && (
-        <Alert color="red" variant="light" role="alert" ref={rest}>
+        <Alert color="red" variant="light" role="alert" ref={fieldsInSight}>
           {form.rest}
         </Alert>
       )}

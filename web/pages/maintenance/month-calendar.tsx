@@ -170,7 +170,7 @@ function Entries({ day, entries }: { day: DayNumber; entries: readonly Entry[] }
   const now = useNow();
   const navigate = useNavigate();
   const shownEntries = entries.length > maxEntries + 1 ? entries.slice(0, maxEntries) : entries;
-  const rest = entries.slice(shownEntries.length);
+  const hiddenEntries = entries.slice(shownEntries.length);
   const linkToWindow = ({ id }: Entry) => ({ to: "/maintenance/$id", params: { id } }) as const;
   const formatEntryTime = ({ start, isFirstDay }: Entry) =>
     isFirstDay ? formatClock(start, zone) : "…";
@@ -186,22 +186,22 @@ function Entries({ day, entries }: { day: DayNumber; entries: readonly Entry[] }
           <span className="num">{formatEntryTime(entry)}</span> {entry.title}
         </Link>
       ))}
-      {rest.length > 0 && (
+      {hiddenEntries.length > 0 && (
         <Menu position="bottom-start">
           <Menu.Target>
             <button
               type="button"
               className="calendar-more"
               aria-label={t("{count} more on {day}", {
-                count: rest.length,
+                count: hiddenEntries.length,
                 day: dayFormat.format(toDate(day)),
               })}
             >
-              {t("{count} more", { count: rest.length })}
+              {t("{count} more", { count: hiddenEntries.length })}
             </button>
           </Menu.Target>
           <Menu.Dropdown className="menu-scroll">
-            {rest.map((entry) => (
+            {hiddenEntries.map((entry) => (
               <Menu.Item
                 key={`${entry.id} ${entry.start}`}
                 onClick={() => void navigate(linkToWindow(entry))}

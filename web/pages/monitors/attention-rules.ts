@@ -66,9 +66,9 @@ export function describeNotified(
       detail: null,
       isBad: false,
     };
-  const held = filterByStatus("held");
-  if (held.length > 0) {
-    const detail = t("Quiet hours of {names}", { names: namesOf(held).join(", ") });
+  const heldChannels = filterByStatus("held");
+  if (heldChannels.length > 0) {
+    const detail = t("Quiet hours of {names}", { names: namesOf(heldChannels).join(", ") });
     return { ...noOne, words: t("No alert sent"), detail, isBad: false };
   }
   if (isMuted) return { ...noOne, words: t("No alert sent"), detail: t("Muted"), isBad: false };

@@ -32,16 +32,23 @@ const parseDay = (day: string | null): MonthlyDrill["day"] =>
 export function DrillFields<V extends PersonDrill>({ form, description }: FieldsProps<V>) {
   const zone = useZone();
   const { drill } = form.values;
-  const usual: MonthlyDrill = { day: "tuesday", from: "10:00", until: "16:00", timeZone: zone };
+  const defaultDrill: MonthlyDrill = {
+    day: "tuesday",
+    from: "10:00",
+    until: "16:00",
+    timeZone: zone,
+  };
   const put = (change: Partial<MonthlyDrill>) =>
-    form.set("drill", { ...(drill ?? usual), ...change });
+    form.set("drill", { ...(drill ?? defaultDrill), ...change });
   return (
     <>
       <Switch
         label={t("Drill every month")}
         description={description}
         checked={drill !== null}
-        onChange={({ currentTarget }) => form.set("drill", currentTarget.checked ? usual : null)}
+        onChange={({ currentTarget }) =>
+          form.set("drill", currentTarget.checked ? defaultDrill : null)
+        }
       />
       {drill !== null && (
         <div className="drill-fields">

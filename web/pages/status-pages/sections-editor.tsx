@@ -36,7 +36,7 @@ export function SectionsEditor({ sections, onChange: save, errorOf }: Props) {
   const { list, itemOf, gripOf } = useReorder(sections, onChange);
   if (overview === undefined) return null;
   const used = new Set(sections.map(({ groupId }) => groupId));
-  const listed = new Set(
+  const listedIds = new Set(
     sections
       .filter(({ groupId }) => groupId === null)
       .flatMap(({ monitors }) => monitors.map(({ id }) => id)),
@@ -64,7 +64,7 @@ export function SectionsEditor({ sections, onChange: save, errorOf }: Props) {
             <SectionCard
               section={section}
               overview={overview}
-              listed={listed}
+              listed={listedIds}
               isFirst={index === 0}
               error={issues[index]}
               nameError={errorOf(`sections[${index}].name`)}

@@ -77,8 +77,8 @@ function buildFolderTiles({ groups, monitors }: Overview): Tile[] {
     }));
   const byGroup = Map.groupBy(monitors, ({ groupId }) => groupId);
   const tiles = groups.map(({ id, name }) => buildTile(id, name, byGroup.get(id) ?? []));
-  const rest = byGroup.get(null) ?? [];
-  return rest.length === 0 ? tiles : [...tiles, buildTile("rest", t("Ungrouped"), rest)];
+  const ungrouped = byGroup.get(null) ?? [];
+  return ungrouped.length === 0 ? tiles : [...tiles, buildTile("rest", t("Ungrouped"), ungrouped)];
 }
 
 function buildTile(id: string, name: string, monitors: readonly OverviewMonitor[]): Tile {

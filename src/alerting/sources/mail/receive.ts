@@ -93,8 +93,8 @@ async function reportMail(
     countMail(mails, job.id);
     const output = Buffer.from(`${mail.subject}\n\n${mail.text}`);
     const body = decodeOutput(output.subarray(0, jobBounds.body.value));
-    const given = { isFinal: true, body, address, userAgent };
-    await reportRun(job, createReport("success", given));
+    const report = { isFinal: true, body, address, userAgent };
+    await reportRun(job, createReport("success", report));
   });
 }
 

@@ -126,11 +126,11 @@ function readBody(
   const { promise: ending, resolve, reject } = Promise.withResolvers<Ending>();
   let length = 0;
   const acceptDecoded = (chunk: Buffer) => {
-    const left = maxBytes - length;
-    if (left < 0) return;
+    const bytesLeft = maxBytes - length;
+    if (bytesLeft < 0) return;
     length += chunk.length;
     try {
-      take(chunk.subarray(0, left));
+      take(chunk.subarray(0, bytesLeft));
     } catch (error) {
       reject(error);
     }
@@ -145,7 +145,7 @@ function readBody(
   return { ending, stop: () => stop("stopped") };
 }
 
-type Outcome = {
+type Settlement = {
   resolve: (ending: Ending) => void;
   reject: (error: unknown) => void;
   stop: (ending: Ending) => void;
@@ -158,7 +158,7 @@ function decode(
   maxBytes: number,
   { memory }: Context,
   decoded: (chunk: Buffer) => void,
-  { resolve, reject, stop }: Outcome,
+  { resolve, reject, stop }: Settlement,
 ) {
   const [first, ...others] = chain;
   let last = first as Transform;

@@ -45,9 +45,12 @@ export type ShortResponse = {
  */
 export function exchange(request: HttpRequest, context: ExchangeContext): Promise<ShortResponse> {
   const { bodyMs, maxBytes = defaultMaxBytes } = context;
-  const plain = { ...request, headers: { ...request.headers, "Accept-Encoding": "identity" } };
+  const identityRequest = {
+    ...request,
+    headers: { ...request.headers, "Accept-Encoding": "identity" },
+  };
   return runWithTimeout(context, async (context) => {
-    const { response, connection } = await send(plain, context);
+    const { response, connection } = await send(identityRequest, context);
     context.step = "reading the response";
     return {
       status: response.status,

@@ -35,11 +35,11 @@ export function formatStatus(status: number): string {
  * LF or CRLF (RFC 9112 §2.2).
  */
 export function findEndOfHead(bytes: Buffer, from: number): { end: number; next: number } | null {
-  const plain = bytes.indexOf("\n\n", from);
+  const bareEnd = bytes.indexOf("\n\n", from);
   const withCr = bytes.indexOf("\n\r\n", from);
-  if (plain === -1 && withCr === -1) return null;
-  const isPlain = withCr === -1 || (plain !== -1 && plain < withCr);
-  const lineEnd = isPlain ? plain : withCr;
+  if (bareEnd === -1 && withCr === -1) return null;
+  const isPlain = withCr === -1 || (bareEnd !== -1 && bareEnd < withCr);
+  const lineEnd = isPlain ? bareEnd : withCr;
   const end = bytes[lineEnd - 1] === 0x0d ? lineEnd - 1 : lineEnd;
   return { end, next: lineEnd + (isPlain ? 2 : 3) };
 }

@@ -193,12 +193,12 @@ function createBody(method: string, head: Head, give: (chunk: Buffer) => void): 
 }
 
 function createSizedBody(length: number, give: (chunk: Buffer) => void): Body {
-  let left = length;
+  let bytesLeft = length;
   return {
     push(chunk) {
-      give(chunk.subarray(0, left));
-      left = Math.max(0, left - chunk.length);
-      return left === 0;
+      give(chunk.subarray(0, bytesLeft));
+      bytesLeft = Math.max(0, bytesLeft - chunk.length);
+      return bytesLeft === 0;
     },
     length,
     endsWithConnection: false,

@@ -300,11 +300,11 @@ function dropScreenshots(waiting: readonly Waiting[]) {
  * on the stored first one.
  */
 function computePortion(waiting: readonly Waiting[]): number {
-  const moved = new Set<number>();
+  const movedKeys = new Set<number>();
   const end = waiting.findIndex(({ result: { monitor, before, after } }) => {
     if (before.status === after.status) return false;
-    if (moved.has(monitor.key)) return true;
-    moved.add(monitor.key);
+    if (movedKeys.has(monitor.key)) return true;
+    movedKeys.add(monitor.key);
     return false;
   });
   return end === -1 ? batch : Math.min(end, batch);
@@ -320,18 +320,18 @@ async function writeResults(
   events: readonly Statement[],
 ) {
   const judged = results.filter(isJudged);
-  const moved = judged.filter(({ before, after }) => before.status !== after.status);
+  const changedResults = judged.filter(({ before, after }) => before.status !== after.status);
   await retryOnStaleRead(async () => {
     const storedStates = await findBegunStates(
       store,
-      moved.map(({ monitor }) => monitor.key),
+      changedResults.map(({ monitor }) => monitor.key),
     );
     const isNewState = ({ monitor: { key, epoch }, after }: Judged) => {
       const now = storedStates.get(key);
       return now?.epoch === epoch && (now.status !== after.status || now.since !== after.since);
     };
     const changes: Statement[] = [];
-    for (const result of moved.filter(isNewState))
+    for (const result of changedResults.filter(isNewState))
       changes.push(...(await buildChangeStatements(store, result)));
     await store.atomic([
       ...guardLeases(new Set(results.map(({ monitor }) => monitor.lease))),

@@ -82,7 +82,7 @@ export async function readBody(
   const contentType = response.headers.get("content-type") ?? "";
   const search =
     texts.length === 0 ? null : new TextSearch(texts, contentType, isShown ? startNeeded : 0);
-  const whole = isWhole ? createGrowingBuffer(maxBytes, context.memory) : null;
+  const wholeBody = isWhole ? createGrowingBuffer(maxBytes, context.memory) : null;
   // Without conditions on the body, it is not decompressed.
   const read = bodyConditions.length === 0 && !isWhole ? readEncoded : readDecoded;
   const hasEnd = response.length !== null && !(response.length > maxBytes);
@@ -102,13 +102,18 @@ export async function readBody(
     if (allowance.left < 0)
       throw new TargetFailure("The responses of all steps are longer than 4 MiB together.");
     search?.push(chunk);
-    whole?.push(chunk);
+    wholeBody?.push(chunk);
     watch?.scheduleSearch();
   });
   watch?.checkDecided();
   const ending = await body.ending.finally(() => watch?.stopSearching());
   search?.finish();
-  return judgeBody(bodyConditions, { ending, search, whole, contentType }, secrets, context);
+  return judgeBody(
+    bodyConditions,
+    { ending, search, whole: wholeBody, contentType },
+    secrets,
+    context,
+  );
 }
 
 type EndOptions = {

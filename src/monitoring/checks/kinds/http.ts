@@ -105,10 +105,10 @@ export const checkHttp: CheckKind<"http"> = async (settings, context) => {
     steps.length === 0
       ? `${formatStatus(done.status)} in ${latencyMs} ms, first byte after ${done.firstByteMs} ms`
       : `${steps.length + 1} steps in ${latencyMs} ms, the last ${formatStatus(done.status)}`;
-  const usual = `${words}${isPartlySearched ? partlySearchedNote : ""}.`;
+  const defaultText = `${words}${isPartlySearched ? partlySearchedNote : ""}.`;
   return {
     status: expiry === null ? "up" : "degraded",
-    message: expiry ?? usual,
+    message: expiry ?? defaultText,
     latencyMs,
     ...(expiresAt !== undefined && { certificateExpiresAt: expiresAt }),
     details: buildSecuredDetails(done.secured),

@@ -50,11 +50,11 @@ export const checkPing: CheckKind<"ping"> = async ({ host, packets }, context) =
 
 async function* readLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
-  let rest = "";
+  let output = "";
   for await (const chunk of stream) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-    rest = lines.pop() ?? "";
+    const lines = (output + decoder.decode(chunk, { stream: true })).split("\n");
+    output = lines.pop() ?? "";
     yield* lines;
   }
-  yield rest;
+  yield output;
 }

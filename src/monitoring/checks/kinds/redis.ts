@@ -31,7 +31,7 @@ async function readDetails(wire: Wire): Promise<DetailsOf<"redis">> {
   send(wire, ["HELLO"]);
   const count = Number(/^\*(\d{1,3})$/.exec(await readLine(wire))?.[1] ?? 0);
   const fields = new Map<string, string>();
-  for (let read = 0; read < Math.min(count / 2, maxFields); read++) {
+  for (let readBytes = 0; readBytes < Math.min(count / 2, maxFields); readBytes++) {
     const name = await readValue(wire);
     // The modules are a nested list in the last field.
     if (name === "modules") break;

@@ -38,12 +38,12 @@ export const checkSmtp = checkMail({
     if (mechanism === undefined)
       throw new TargetFailure("The server offers no sign-in by password over this connection.");
     const plainCredentials = encodeBase64(`\0${username}\0${password}`);
-    const plain = `AUTH PLAIN ${plainCredentials}`;
+    const plainCommand = `AUTH PLAIN ${plainCredentials}`;
     const [first = "", ...others] =
       mechanism === "LOGIN"
         ? ["AUTH LOGIN", encodeBase64(username), encodeBase64(password)]
-        : plain.length <= maxCommand
-          ? [plain]
+        : plainCommand.length <= maxCommand
+          ? [plainCommand]
           : ["AUTH PLAIN", plainCredentials];
     let response = await sendCommand(wire, first);
     for (const line of others) if (response.code === 334) response = await sendCommand(wire, line);

@@ -36,8 +36,8 @@ export function createByteBudget(
   }
 
   function giveBack(organizationId: string, bytes: number) {
-    const left = (usedBytes.get(organizationId) ?? 0) - bytes;
-    if (left > 0) usedBytes.set(organizationId, left);
+    const bytesLeft = (usedBytes.get(organizationId) ?? 0) - bytes;
+    if (bytesLeft > 0) usedBytes.set(organizationId, bytesLeft);
     else usedBytes.delete(organizationId);
   }
 

@@ -31,7 +31,7 @@ export function Receipt({ receivers }: { receivers: readonly Receiver[] }) {
   const countOf = (state: Receiver["state"]) => sumOf(byState.get(state) ?? []);
   const total = sumOf(receivers);
   const delivered = countOf("delivered");
-  const rest = unfinishedStates.filter((state) => countOf(state) > 0);
+  const otherStates = unfinishedStates.filter((state) => countOf(state) > 0);
   const isTroubled = countOf("failed") + countOf("retrying") > 0;
   return (
     <div className="receipt">
@@ -49,10 +49,10 @@ export function Receipt({ receivers }: { receivers: readonly Receiver[] }) {
               delivered: formatCount(delivered),
               total: formatCount(total),
             })}
-        {rest.length > 0 && (
+        {otherStates.length > 0 && (
           <span className={isTroubled ? "degraded" : "faint"}>
             {dot}
-            {rest.map((state) => countLabels[state](formatCount(countOf(state)))).join(", ")}
+            {otherStates.map((state) => countLabels[state](formatCount(countOf(state)))).join(", ")}
           </span>
         )}
       </button>

@@ -93,8 +93,9 @@ const listIndexes = (all: readonly unknown[]) =>
 /** Maximum distance between two checks without a gap. */
 function findMaxGap(indexes: readonly number[]): number {
   const distances = indexes.slice(1).map((index, number) => index - (indexes[number] ?? 0));
-  const usual = distances.toSorted((one, other) => one - other)[(distances.length - 1) >> 1] ?? 1;
-  return usual * gapFactor;
+  const medianDistance =
+    distances.toSorted((one, other) => one - other)[(distances.length - 1) >> 1] ?? 1;
+  return medianDistance * gapFactor;
 }
 
 /** Values between two gaps, which need a dot because no line connects them. */
@@ -125,8 +126,8 @@ export function chooseScale(lines: readonly Figures[]): Scale {
   const all = lines.flatMap((figures) => figures.flatMap((one) => (one == null ? [] : [one])));
   const sorted = all.toSorted((one, other) => one - other);
   const highest = sorted.at(-1) ?? 0;
-  const usual = sorted[Math.ceil(sorted.length * usualShare) - 1] ?? 0;
-  const wantedTop = highest > usual * 2 ? usual * 1.25 : highest * 1.05;
+  const usualHighest = sorted[Math.ceil(sorted.length * usualShare) - 1] ?? 0;
+  const wantedTop = highest > usualHighest * 2 ? usualHighest * 1.25 : highest * 1.05;
   const step =
     niceSteps.toSorted((one, other) => one - other).find((one) => one * 4 >= wantedTop) ?? 50_000;
   const top = Math.max(1, Math.ceil(wantedTop / step)) * step;

@@ -90,11 +90,12 @@ type Shown = { time: number; point: NumberPoint | null };
 function breakAtGaps(points: readonly NumberPoint[]): Shown[] {
   const times = points.map(({ at }) => Date.parse(at) / 1_000);
   const distances = times.slice(1).map((time, index) => time - (times[index] ?? time));
-  const usual = distances.toSorted((one, other) => one - other)[distances.length >> 1] ?? 0;
+  const medianDistance =
+    distances.toSorted((one, other) => one - other)[distances.length >> 1] ?? 0;
   return points.flatMap((point, index): Shown[] => {
     const time = times[index] ?? 0;
-    const isGap = (distances[index - 1] ?? 0) > usual * gapFactor;
-    return [...(isGap ? [{ time: time - usual / 2, point: null }] : []), { time, point }];
+    const isGap = (distances[index - 1] ?? 0) > medianDistance * gapFactor;
+    return [...(isGap ? [{ time: time - medianDistance / 2, point: null }] : []), { time, point }];
   });
 }
 

@@ -18,8 +18,9 @@ type PolicyProps = {
 export function PolicyField({ value, onChange, none, ...field }: PolicyProps) {
   const { data: policies = [] } = useEscalationPolicies();
   if (policies.length === 0) return null;
-  const usual = policies.find((policy) => policy.default);
-  const usualLabel = usual === undefined ? t("None") : t("Default ({name})", { name: usual.name });
+  const defaultPolicy = policies.find((policy) => policy.default);
+  const usualLabel =
+    defaultPolicy === undefined ? t("None") : t("Default ({name})", { name: defaultPolicy.name });
   return (
     <Select
       label={t("Escalation policy")}

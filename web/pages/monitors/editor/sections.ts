@@ -216,11 +216,11 @@ const unusedFields: Readonly<Record<string, string[]>> = {
 
 /** Sections that all types share, without fields that the editor shows elsewhere. */
 export function listCommonSections(type: string): Section[] {
-  const left = [...scheduleFieldsOf(type), ...(unusedFields[type] ?? [])];
+  const omittedFields = [...scheduleFieldsOf(type), ...(unusedFields[type] ?? [])];
   return commonSections
     .map((section) => ({
       ...section,
-      fields: section.fields.filter((name) => !left.includes(name)),
+      fields: section.fields.filter((name) => !omittedFields.includes(name)),
     }))
     .filter(({ fields }) => fields.length > 0);
 }

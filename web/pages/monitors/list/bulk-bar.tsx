@@ -96,7 +96,7 @@ const maxNamed = 100;
 function MoreMenu({ monitorIds, open }: { monitorIds: string[]; open: (change: Change) => void }) {
   const [isOpen, setIsOpen] = useState(false);
   const isTooMany = monitorIds.length > maxNamed;
-  const named = { monitorIds };
+  const selection = { monitorIds };
   return (
     <Menu position="top" floatingStrategy="fixed" opened={isOpen} onChange={setIsOpen}>
       <Menu.Target>
@@ -120,28 +120,31 @@ function MoreMenu({ monitorIds, open }: { monitorIds: string[]; open: (change: C
         <MenuItem
           icon="warning"
           disabled={isTooMany}
-          onClick={() => openDialog({ kind: "create-incident", ...named })}
+          onClick={() => openDialog({ kind: "create-incident", ...selection })}
         >
           {t("Create incident")}
         </MenuItem>
         <MenuItem
           icon="calendar"
           disabled={isTooMany}
-          onClick={() => openDialog({ kind: "plan-maintenance", ...named })}
+          onClick={() => openDialog({ kind: "plan-maintenance", ...selection })}
         >
           {t("Schedule maintenance")}
         </MenuItem>
         <MenuItem
           icon="mute"
           disabled={isTooMany}
-          onClick={() => openDialog({ kind: "plan-maintenance", ...named, isQuiet: true })}
+          onClick={() => openDialog({ kind: "plan-maintenance", ...selection, isQuiet: true })}
         >
           {t("Hold alerts until…")}
         </MenuItem>
         {!isLimitedToGroups() && (
           <>
             <Menu.Divider />
-            <MenuItem icon="folder" onClick={() => openDialog({ kind: "create-group", ...named })}>
+            <MenuItem
+              icon="folder"
+              onClick={() => openDialog({ kind: "create-group", ...selection })}
+            >
               {t("Create group from selection")}
             </MenuItem>
           </>

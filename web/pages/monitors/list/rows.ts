@@ -103,16 +103,18 @@ export function moveMonitorsTo(
   const order = [...overview.groups.map(({ id }) => id), null];
   const monitors: OverviewMonitor[] = [];
   for (const folder of order) {
-    const rest = overview.monitors.filter((one) => one.groupId === folder && !moving.has(one.id));
+    const otherMonitors = overview.monitors.filter(
+      (one) => one.groupId === folder && !moving.has(one.id),
+    );
     if (folder !== groupId) {
-      monitors.push(...rest);
+      monitors.push(...otherMonitors);
       continue;
     }
-    const at = beforeId === null ? -1 : rest.findIndex(({ id }) => id === beforeId);
+    const at = beforeId === null ? -1 : otherMonitors.findIndex(({ id }) => id === beforeId);
     const arrived = movedMonitors.map((one) =>
       one.groupId === groupId ? one : { ...one, groupId },
     );
-    monitors.push(...rest.toSpliced(at === -1 ? rest.length : at, 0, ...arrived));
+    monitors.push(...otherMonitors.toSpliced(at === -1 ? otherMonitors.length : at, 0, ...arrived));
   }
   return { ...overview, monitors };
 }
@@ -159,9 +161,13 @@ export const restorePositions = (
 export function moveGroupTo(overview: Overview, id: string, beforeId: string | null): Overview {
   const group = overview.groups.find((one) => one.id === id);
   if (group === undefined || id === beforeId) return overview;
-  const rest = overview.groups.filter((one) => one.id !== id);
-  const at = beforeId === null ? rest.length : rest.findIndex((one) => one.id === beforeId);
-  return { ...overview, groups: rest.toSpliced(at === -1 ? rest.length : at, 0, group) };
+  const otherGroups = overview.groups.filter((one) => one.id !== id);
+  const at =
+    beforeId === null ? otherGroups.length : otherGroups.findIndex((one) => one.id === beforeId);
+  return {
+    ...overview,
+    groups: otherGroups.toSpliced(at === -1 ? otherGroups.length : at, 0, group),
+  };
 }
 
 export type ListPosition = { groupId: string | null; beforeId: string | null };

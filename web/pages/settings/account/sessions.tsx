@@ -81,7 +81,7 @@ async function endSession(id: string, browser: string) {
 }
 
 async function endOtherSessions() {
-  const left = await unwrapData(dashboard.sessions["end-others"].post());
-  queryClient.setQueryData(sessionsQuery.queryKey, left);
+  const remaining = await unwrapData(dashboard.sessions["end-others"].post());
+  queryClient.setQueryData(sessionsQuery.queryKey, remaining);
   notify(t("Signed out everywhere else"));
 }

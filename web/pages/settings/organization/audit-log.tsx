@@ -239,14 +239,14 @@ function WhoChoice({
   onChange: (filters: Filters) => void;
 }) {
   const { data: people = [] } = useQuery(peopleQuery);
-  const named = new Map(
+  const namesById = new Map(
     [...entries.map((entry) => entry.actor), ...people].map(({ id, name }) => [id, name]),
   );
   const options: [string, string][] = [
     ...Object.entries(actorLabels),
     ...people.map(({ id, name }): [string, string] => [id, name]),
     ...(by !== undefined && !people.some(({ id }) => id === by)
-      ? [[by, named.get(by) ?? t("someone")] as [string, string]]
+      ? [[by, namesById.get(by) ?? t("someone")] as [string, string]]
       : []),
   ];
   return (
@@ -291,7 +291,7 @@ function Line({ entry }: { entry: AuditEntry }) {
   const [isOpen, setIsOpen] = useState(false);
   const { at, actor, tool, fields, changes, repeated } = entry;
   const valued = new Set(changes.map(({ field }) => field));
-  const plain = describeFields(
+  const fieldsText = describeFields(
     { ...entry, fields: fields.filter((field) => !valued.has(field)) },
     nameField,
   );
@@ -304,7 +304,7 @@ function Line({ entry }: { entry: AuditEntry }) {
           {tool !== null && (
             <span className="faint"> {tNode("with the MCP tool {tool}", { tool })}</span>
           )}
-          {plain !== "" && <span className="faint">: {plain}</span>}
+          {fieldsText !== "" && <span className="faint">: {fieldsText}</span>}
           <RestoreDeleted entry={entry} />
           {repeated !== null && entry.subjectName !== null && (
             <button
