@@ -86,7 +86,7 @@ function divideMessages<M extends PendingMessage>(all: readonly M[], now: number
   return [all.filter(isSent), all.filter((one) => !isSent(one))];
 }
 
-/** Explains why a delivery sends nothing, from the messages that it leaves out. */
+/** Explains why a delivery without remaining messages was not sent. */
 function explainNothing(withheld: readonly PendingMessage[], now: number): string {
   if (withheld.length === 0) return "All problems were over before the quiet hours ended.";
   return withheld.some(({ alert }) => isPastNotice(alert, now))

@@ -196,7 +196,7 @@ const alertId = Id.meta({
   description: "Stable for one alert: the same for every channel, alone or in a digest.",
 });
 const acknowledgedBy = z.array(z.string()).optional().meta({
-  description: "Names of those who acknowledged the alert before this message.",
+  description: "Names of the people who acknowledged the alert before this message.",
 });
 const escalation = z
   .object({

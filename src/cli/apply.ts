@@ -111,7 +111,7 @@ function formatPlan({ source, applied, changes, unchanged }: ConfigResult): stri
     ),
   ]);
   const { made, changed, removed } = countChanges(changes);
-  const sums = `${made} to make, ${changed} to change, ${removed} to remove, ${unchanged} as they are`;
+  const sums = `${made} to create, ${changed} to change, ${removed} to remove, ${unchanged} unchanged`;
   const end = applied
     ? "Applied"
     : changes.length === 0

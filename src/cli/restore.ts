@@ -39,7 +39,7 @@ function describeRestored(restored: Restored, dryRun: boolean): string[] {
       ? `The backup is complete and can be restored to ${dataDir}: ${content}. Nothing was changed.`
       : `Restored to ${dataDir}: ${content}.`,
     ...(keptAside !== null && !dryRun ? [`The previous data is in ${keptAside}.`] : []),
-    ...(migrations > 0 ? ["It is of an older version: the next start upgrades it."] : []),
+    ...(migrations > 0 ? ["It was written by an older version: the next start upgrades it."] : []),
     ...(secrets === "closed"
       ? [
           `Its secrets stay closed, and it does not start, until its secret.key is put into ${dataDir}.`,

@@ -157,8 +157,8 @@ export class Forwarding {
   async #takeNow(): Promise<Taken> {
     const { store, clock, has } = this.#dependencies;
     const found = await findRequests(store);
-    const there = new Set(found.map(({ id }) => id));
-    for (const id of this.#done) if (!there.has(id)) this.#done.delete(id);
+    const storedIds = new Set(found.map(({ id }) => id));
+    for (const id of this.#done) if (!storedIds.has(id)) this.#done.delete(id);
     const isExpired = ({ createdAt }: ForwardedRequest) => Math.abs(clock() - createdAt) > validMs;
     const expired = found.filter(isExpired);
     if (expired.length > 0) await store.atomic(expired.map(({ id }) => removeRequest(id)));

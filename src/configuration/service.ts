@@ -55,7 +55,7 @@ async function applyDocument(
     if (removedShare > prunedShare && !options.yes)
       throw new AppError(
         "CONFLICT",
-        `This would delete ${removed.length === 1 ? "1 record" : `${removed.length} records`}, ${formatPercent(removedShare)} of what ${source} has made. Nothing was changed. Confirm that (--yes), or leave prune out.`,
+        `This would delete ${removed.length === 1 ? "1 record" : `${removed.length} records`}, ${formatPercent(removedShare)} of the records of ${source}. Nothing was changed. Confirm that (--yes), or leave prune out.`,
       );
     if (await isEmpty(plan)) return { ...result, applied: false };
     const { statements, newMonitorIds } = await buildStatements(scope, plan);

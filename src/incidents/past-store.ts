@@ -101,8 +101,8 @@ export async function findOpenIncidentsAt(tenant: Tenant, at: number): Promise<I
   const { store, organizationId } = tenant;
   const parameters = [organizationId, buildFirstId(at + 1), formatTimestamp(at), maxCandidates];
   const rows = await store.query<SummaryRow>(candidatesText, parameters);
-  const then = await rewindIncidents(tenant, rows, at);
-  const open = then.filter(({ status }) => status !== "resolved");
+  const pastIncidents = await rewindIncidents(tenant, rows, at);
+  const open = pastIncidents.filter(({ status }) => status !== "resolved");
   return hideMonitors(
     tenant,
     open.map((row) => ({ ...row, monitorIds: parseMonitorIds(row) })),

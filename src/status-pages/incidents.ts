@@ -121,8 +121,8 @@ async function selectPublishedThen(
   rules: PublishingRules,
   at: number,
 ): Promise<StoredIncident[]> {
-  const then = await rewindIncidents(tenant, rows, at);
-  return then.filter((row) =>
+  const pastIncidents = await rewindIncidents(tenant, rows, at);
+  return pastIncidents.filter((row) =>
     isPublishedIncident({ ...row, monitorIds: parseMonitorIds(row) }, rules),
   );
 }

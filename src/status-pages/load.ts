@@ -279,9 +279,9 @@ async function rewindSections(
   return parts.map((part) => ({
     ...part,
     monitors: part.monitors.flatMap((monitor) => {
-      const then = states.get(monitor.id);
-      if (then === undefined) return [];
-      const { status, since } = then;
+      const pastState = states.get(monitor.id);
+      if (pastState === undefined) return [];
+      const { status, since } = pastState;
       const unknowns = { lastMessage: null, notJudgedSince: null, latencyMs: null };
       return [
         {

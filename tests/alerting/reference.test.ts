@@ -207,8 +207,8 @@ test("the rules agree with the model over random histories of a monitor", () => 
   fc.assert(
     fc.property(courses, fc.constantFrom(null, 300_000, 1_000_000), (course, reminderMs) => {
       const monitor = "m";
-      const now = { muted: false, groupMuted: false, attached: ["a", "b"], reminderMs };
-      const history: ModelEvent[] = [{ is: "monitor", at: 0, monitor, now }];
+      const current = { muted: false, groupMuted: false, attached: ["a", "b"], reminderMs };
+      const history: ModelEvent[] = [{ is: "monitor", at: 0, monitor, now: current }];
       for (const channel of ["a", "b", "c"])
         history.push({ is: "channel", at: 0, channel, now: plain });
       let [at, state]: [number, StoredStatus] = [0, "pending"];

@@ -48,7 +48,7 @@ test("400 changes of state, a receiver that often fails and 8 kills: every alert
   for (const job of [...watched, other]) await report(server.url, job, "up");
   // A new alert makes failed deliveries retry at once, instead of minutes later.
   const news = readChanges(10);
-  const tellNews = () => report(server.url, other, news.shift() ?? "up");
+  const reportNext = () => report(server.url, other, news.shift() ?? "up");
 
   const perJob = readChanges(10);
   let acknowledged = 0;
@@ -60,7 +60,7 @@ test("400 changes of state, a receiver that often fails and 8 kills: every alert
       // Every third kill happens in the middle of an attempt.
       if (acknowledged % 150 === 0) {
         const before = hook.asked.length;
-        await tellNews();
+        await reportNext();
         await hook.waitUntilAsked(before + 1);
       }
       server.child.kill("SIGKILL");
@@ -69,7 +69,7 @@ test("400 changes of state, a receiver that often fails and 8 kills: every alert
     }
   hook.behave(replyWith());
   hook.release(replyWith());
-  await tellNews();
+  await reportNext();
   const filterJobs = (all: ArrivedAlert[]) => all.filter(({ monitorId }) => monitorId !== other.id);
   await hook.waitUntilArrived(
     (all) => new Set(filterJobs(all).map(({ alertId }) => alertId)).size === 400,

@@ -86,7 +86,7 @@ test("apply reports the sources that stay applied when a later one is rejected",
   const run = await runSignalbox(["apply", "-f", folder, "--data-dir", box.dataDir]);
   expect(run).toEqual({
     exitCode: 2,
-    stdout: expect.stringMatching(/^\+ monitors\.job .*\nfirst: 1 to make, .* Applied\.\n$/),
+    stdout: expect.stringMatching(/^\+ monitors\.job .*\nfirst: 1 to create, .* Applied\.\n$/),
     stderr: expect.stringContaining("b.yaml:3:"),
   });
 });

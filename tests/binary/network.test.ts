@@ -68,8 +68,8 @@ test.skipIf(possible === null)(
       lan.plug();
       await waitUntil(() => readHeartbeats().at(-1)?.status === 0);
       expect(new Set(readHeartbeats().map(({ status }) => status))).toEqual(new Set([0, 3]));
-      const now = await requestParts("GET", `/api/v1/monitors/${data.id}`);
-      expect(now.data).toMatchObject({ status: "up", uptime24h: 1 });
+      const response = await requestParts("GET", `/api/v1/monitors/${data.id}`);
+      expect(response.data).toMatchObject({ status: "up", uptime24h: 1 });
       using database = new Database(join(box.dataDir, "signalbox.db"), { readonly: true });
       const message = database.query(`SELECT type FROM events
         WHERE type IN ('monitor.up', 'monitor.down', 'appliance.troubled') ORDER BY seq`);

@@ -12,11 +12,11 @@ const newDirectory = createScratch();
 
 test("one command lets two servers watch each other, and a repeated one changes nothing", async () => {
   await using box = await createMachineWithKey();
-  await using there = await createMachineWithKey();
+  await using otherBox = await createMachineWithKey();
   // The guard of each server blocks only its own ports.
-  const [own, other] = [await box.serve(), await there.serve()];
+  const [own, other] = [await box.serve(), await otherBox.serve()];
   const folder = newDirectory();
-  for (const [name, { key }] of Object.entries({ here: box, there }))
+  for (const [name, { key }] of Object.entries({ here: box, there: otherBox }))
     writeFileSync(join(folder, name), key);
   const flags = ["--server", own.url, "--key-file", "here", "--name", "Box A"];
   // A key for one server is not sent to the other one.
@@ -34,7 +34,10 @@ test("one command lets two servers watch each other, and a repeated one changes 
     (await createServerClient(url, key)("GET", `/api/v1/monitors/${id}`)).json.data as Json;
   const isUp = ({ status }: Json) => status === "up";
   await pollUntil(() => readMonitor(own.url, box.key, created.sending), isUp);
-  const waiting = await pollUntil(() => readMonitor(other.url, there.key, created.waiting), isUp);
+  const waiting = await pollUntil(
+    () => readMonitor(other.url, otherBox.key, created.waiting),
+    isUp,
+  );
   expect(waiting).toMatchObject({ type: "push", name: "Signalbox Box A", slug: "signalbox-box-a" });
   await other.stop("SIGKILL");
   const check = createServerClient(own.url, box.key);

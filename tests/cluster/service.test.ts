@@ -104,10 +104,10 @@ describe("nodes on one database", () => {
     }
     expect(await readValues(store)).toEqual([]);
     expect(await one.findStillOwned(stale)).toEqual(new Set());
-    const now = leasesOf(other);
-    await store.atomic([...guardLeases(now), buildValue("x", 3)]);
+    const newLeases = leasesOf(other);
+    await store.atomic([...guardLeases(newLeases), buildValue("x", 3)]);
     expect(await readValues(store)).toEqual([{ value: 3 }]);
-    expect(await other.findStillOwned(now)).toEqual(new Set(now));
+    expect(await other.findStillOwned(newLeases)).toEqual(new Set(newLeases));
     // After its return it works again, in new epochs.
     await beat([one, other], 8);
     expect(one.shards().length).toBe(32);

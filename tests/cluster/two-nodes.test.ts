@@ -134,12 +134,12 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
       stopped.defer(() => (nodes.time.heldAt = null));
       nodes.time.heldAt = Date.now();
       const { key, id } = await a.ours.keyOf("read");
-      const there = createApplianceClient(b.app, key);
+      const clientOfB = createApplianceClient(b.app, key);
       const path = "/api/v1/incidents";
-      expect((await there("GET", path)).status).toBe(200);
+      expect((await clientOfB("GET", path)).status).toBe(200);
       await revokeApiKey(a.ours.scope, id);
       nodes.time.ahead += 500;
-      expect((await there("GET", path)).status).toBe(401);
+      expect((await clientOfB("GET", path)).status).toBe(401);
 
       expect((await b.ours.api("GET", path)).status).toBe(200);
       const { store, time } = a;

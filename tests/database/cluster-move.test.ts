@@ -114,9 +114,9 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
       ["instance.json", "secret.key", "signalbox.lock", basename(moved.keptAside)].toSorted(),
     );
     const database = `rqlite://${cluster.map(({ host }) => host).join(",")}`;
-    const there = await openData({ dataDir: directory, database }, usual);
-    expect(await listNames(there)).toEqual(["Ours", "Theirs"]);
-    await there.close();
+    const clusterData = await openData({ dataDir: directory, database }, usual);
+    expect(await listNames(clusterData)).toEqual(["Ours", "Theirs"]);
+    await clusterData.close();
     // No secret is stored yet; even so no other key is accepted.
     const stranger = await readRejection(openData({ dataDir: newDirectory(), database }, usual));
     expect(stranger?.message).toContain("secret.key is missing");

@@ -239,22 +239,22 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     const [{ host } = { host: "" }] = cluster;
     await fetch(`http://${host}/db/load`, { method: "POST", body });
 
-    const now = openDataDirectory(newDirectory(), usual);
-    const [[result] = []] = now.database.query(organizationsSql).values();
-    now.close();
+    const newData = openDataDirectory(newDirectory(), usual);
+    const [[result] = []] = newData.database.query(organizationsSql).values();
+    newData.close();
     const migrations = writeMigrationFolder(newDirectory(), [rebuildOf(String(result))]);
     const upgrade = { ...usual, migrations, upgrade: true };
     const database = `rqlite://${cluster.map((node) => node.host).join(",")}`;
-    const there = await openData({ dataDir: onCluster, database }, upgrade);
+    const clusterData = await openData({ dataDir: onCluster, database }, upgrade);
     const localData = openDataDirectory(onFile, upgrade);
     const copy = join(newDirectory(), "copy.db");
     await download(new RqliteClient(buildClusterAddress(...cluster)), copy);
     using found = new Database(copy, { readonly: true });
     expect(listDifferences(readContent(localData.database), readContent(found))).toEqual([]);
-    expect(there.migrated).toBe(localData.migrated);
+    expect(clusterData.migrated).toBe(localData.migrated);
     expect(found.query("select distinct rank from organizations").values()).toEqual([[7]]);
     localData.close();
-    await there.close();
+    await clusterData.close();
   });
 
   test("a machine that died during a rebuild blocks writers until its lease expires", async () => {

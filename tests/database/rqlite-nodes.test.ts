@@ -29,23 +29,23 @@ describe("the name of an unreachable database node is", () => {
 
   test("the configured one, if its machine identifies it", async () => {
     const known = createKnownNodes(["10.0.0.1:4001", "10.0.0.2:5001", "10.0.0.3:6001"]);
-    const now = readText(["10.0.0.2:4002"], ["10.0.0.1:4002", "10.0.0.1:4001"], ["10.0.0.3:4002"]);
-    expect(await hostsOf(known, now)).toEqual(["10.0.0.2:5001", "10.0.0.1:4001", "10.0.0.3:6001"]);
+    const text = readText(["10.0.0.2:4002"], ["10.0.0.1:4002", "10.0.0.1:4001"], ["10.0.0.3:4002"]);
+    expect(await hostsOf(known, text)).toEqual(["10.0.0.2:5001", "10.0.0.1:4001", "10.0.0.3:6001"]);
   });
 
   test("the only configured one that no other node has", async () => {
     const known = createKnownNodes(["127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"]);
-    const now = readText(
+    const text = readText(
       ["127.0.0.1:12", "127.0.0.1:2"],
       ["127.0.0.1:13"],
       ["127.0.0.1:11", "127.0.0.1:1"],
     );
-    expect(await hostsOf(known, now)).toEqual(["127.0.0.1:2", "127.0.0.1:3", "127.0.0.1:1"]);
+    expect(await hostsOf(known, text)).toEqual(["127.0.0.1:2", "127.0.0.1:3", "127.0.0.1:1"]);
   });
 
   test("its Raft host, if several configured ones are possible", async () => {
     const known = createKnownNodes(["db1:4001", "db2:4001", "db3:4001"]);
-    const now = readText(["10.0.0.1:4002", "10.0.0.1:4001"], ["10.0.0.2:4002"], ["10.0.0.3:4002"]);
-    expect(await hostsOf(known, now)).toEqual(["10.0.0.1:4001", "10.0.0.2:4002", "10.0.0.3:4002"]);
+    const text = readText(["10.0.0.1:4002", "10.0.0.1:4001"], ["10.0.0.2:4002"], ["10.0.0.3:4002"]);
+    expect(await hostsOf(known, text)).toEqual(["10.0.0.1:4001", "10.0.0.2:4002", "10.0.0.3:4002"]);
   });
 });

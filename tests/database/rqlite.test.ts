@@ -141,8 +141,8 @@ describe.skipIf(!hasRqlite)("one node", () => {
   test("the failure of a repeated write is final: the first request can't be applied later", async () => {
     const store = storeOf();
     proxy.troubles.push("delayed");
-    const there = guard(sql`exists (select 1 from stock where item = 'a')`, readUsed);
-    expect(await store.atomic([there, add("b")]).catch(codeOf)).toBe("CONFLICT");
+    const guardItem = guard(sql`exists (select 1 from stock where item = 'a')`, readUsed);
+    expect(await store.atomic([guardItem, add("b")]).catch(codeOf)).toBe("CONFLICT");
     await store.atomic([add("a")]);
     await proxy.release();
     expect(await stockOf(store)).toEqual({ a: 1 });

@@ -179,8 +179,8 @@ describe("must", () => {
 
   test("sees the earlier statements of the same write, and leaves no row", async () => {
     const { database, store, put, readItems } = await createMemoryStore();
-    const there = guard(sql`exists (select 1 from stock where item = ${"a"})`, readUsed);
-    await store.atomic([put("a"), there]);
+    const guardItem = guard(sql`exists (select 1 from stock where item = ${"a"})`, readUsed);
+    await store.atomic([put("a"), guardItem]);
     expect(readItems()).toEqual(["a"]);
     expect(database.query("SELECT * FROM guards").all()).toEqual([]);
   });

@@ -19,7 +19,7 @@ const Response = z.object({
   meta: z.object({ total: z.int() }).optional(),
 });
 
-/** Like results of services: with fields that the schema does not declare. */
+/** Rows like the results of services, with fields that the schema does not declare. */
 const row = fc.record(
   {
     id: fc.integer(),

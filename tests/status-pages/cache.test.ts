@@ -427,8 +427,8 @@ test("a query is ignored, except for a month of the history", async () => {
     expect((await get(`/status/ours${query}`)).text).toBe(plain.text);
   const october = await get("/status/ours/history?month=2026-10&x=2");
   expect(october.text).toContain("In October");
-  const now = await get("/status/ours/history?x=3");
-  expect(now.text).toContain("November 2026");
+  const response = await get("/status/ours/history?x=3");
+  expect(response.text).toContain("November 2026");
   for (const query of [
     "?month=",
     "?month=2026-13",
@@ -437,7 +437,7 @@ test("a query is ignored, except for a month of the history", async () => {
     "?Month=2026-10",
     "?month=2026-11",
   ])
-    expect((await get(`/status/ours/history${query}`)).text).toBe(now.text);
+    expect((await get(`/status/ours/history${query}`)).text).toBe(response.text);
 });
 
 test("only months since the page's first incident exist", async () => {

@@ -486,8 +486,8 @@ test("a visitor signs in, and reads why that fails, in the language that they ch
     "/status/ours?at=//e",
     "/status/ours?at=1%0d",
   ]) {
-    const there = `/status/ours/sign-in?account&to=${encodeURIComponent(elsewhere)}`;
-    const cookie = (await visitor.get(there, { host })).headers.get("set-cookie");
+    const signInPath = `/status/ours/sign-in?account&to=${encodeURIComponent(elsewhere)}`;
+    const cookie = (await visitor.get(signInPath, { host })).headers.get("set-cookie");
     expect(cookie).toMatch(/~\/status\/ours;/);
   }
 });

@@ -118,7 +118,7 @@ export async function startServer({
   await Promise.race([
     waitUntilHealthy(url).then(() => (isUp = true)),
     child.exited.then(async (code) => {
-      // After the start, the caller reads the output.
+      // After a successful start, the caller reads the output.
       if (isUp) return;
       throw new Error(`serve ended with ${code}: ${await new Response(child.stderr).text()}`);
     }),

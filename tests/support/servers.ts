@@ -50,10 +50,10 @@ function createTestServer(database: string) {
       ]);
     },
     async stop(signal: NodeJS.Signals) {
-      const was = running;
+      const stoppedServer = running;
       running = null;
-      was?.kill(signal);
-      return was?.exited;
+      stoppedServer?.kill(signal);
+      return stoppedServer?.exited;
     },
     sendSignal(name: NodeJS.Signals) {
       running?.kill(name);

@@ -75,12 +75,12 @@ export function notifyDone(text: string, takeBack: () => Promise<unknown>): () =
   const forget = registerUndoable({ finish: endUndo, undo });
   const timer = setTimeout(endUndo, undoMs);
   function endUndo() {
-    const was = open;
+    const wasOpen = open;
     open = false;
     clearTimeout(timer);
     forget();
     close();
-    return was;
+    return wasOpen;
   }
   return endUndo;
 }

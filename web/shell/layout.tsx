@@ -88,9 +88,9 @@ function Frame() {
   );
 }
 
-/** Whether a dialog was ever open. It stays afterwards, to return the focus. */
+/** Whether the value was ever true. A dialog stays mounted after it closes, to return the focus. */
 function useWasTrue(value: boolean): boolean {
-  const was = useRef(false);
-  was.current ||= value;
-  return was.current;
+  const wasTrue = useRef(false);
+  wasTrue.current ||= value;
+  return wasTrue.current;
 }

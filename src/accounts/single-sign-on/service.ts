@@ -353,13 +353,19 @@ async function signInWithRoles(
   buildIdentity: (granted: readonly string[]) => Statement[],
 ): Promise<Outcome> {
   const { store } = context;
-  const now = await applyGroups(context, provider, person.id, groups, granted);
+  const grantedOrganizationIds = await applyGroups(context, provider, person.id, groups, granted);
   const currentOrganizationIds = new Set(await findOrganizationIds(store, person.id));
   if (
     !provider.organizations.some(({ organizationId }) => currentOrganizationIds.has(organizationId))
   )
     throw createNoOrganizationFailure(provider);
-  await startSession(context, person, "signed-in", buildIdentity(now), wayOf(context, provider));
+  await startSession(
+    context,
+    person,
+    "signed-in",
+    buildIdentity(grantedOrganizationIds),
+    wayOf(context, provider),
+  );
   return { type: "done", returnTo };
 }
 

@@ -41,11 +41,11 @@ export function findHoursEnd(
   at: number,
 ): number | null {
   const includesNow = ({ start, end }: Span) => start <= at && at < end;
-  const now = listWindows(hours, timeZone, at, at + 1).find(includesNow);
-  if (now === undefined) return null;
+  const currentWindow = listWindows(hours, timeZone, at, at + 1).find(includesNow);
+  if (currentWindow === undefined) return null;
   // Adjacent times are one. Two weeks, because a clock change can skip the time between them once.
   const all = listWindows(hours, timeZone, at, at + 14 * dayMs);
-  return all.find(includesNow)?.end ?? now.end;
+  return all.find(includesNow)?.end ?? currentWindow.end;
 }
 
 /** Whether times of the week include `at`. No times are always. */

@@ -85,7 +85,7 @@ export const sourceFields = {
     description: "Null for none. The default policy is only for monitors.",
   }),
   priority: nullable(z.enum(priorities)).meta({
-    description: "Priority of all its alerts. Null for the one that the sender names.",
+    description: "Priority of all its alerts. Null for the priority that the sender names.",
   }),
   incidentSeverity: nullable(Severity).meta({
     description:
@@ -208,7 +208,7 @@ export const LoggedSourceRequest = z
     bytes: z.int(),
     status: z.int().meta({ description: "HTTP status of the response." }),
     outcome: z.string().meta({ description: "What came of it, as one sentence." }),
-    replayOf: Id.nullable().meta({ description: "The request of which this is a replay." }),
+    replayOf: Id.nullable().meta({ description: "ID of the request that this entry replays." }),
   })
   .meta({
     id: "AlertSourceRequest",

@@ -78,7 +78,7 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
       if (found === null)
         throw refusedBackupError(
           file,
-          `is of another key than ${keyFile ?? "the one in it"}, which opens none of its secrets`,
+          `belongs to another key than ${keyFile ?? "the one in it"}, which opens none of its secrets`,
           "Give the right one with --key",
         );
       if (key !== null) createFile(staged.key, Buffer.from(key).toString("hex"));

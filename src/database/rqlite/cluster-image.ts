@@ -70,7 +70,7 @@ export async function replaceAll(
       throw unusableError(`The cluster rejected it and is unchanged: ${failure.message}.`);
     await client.load(Bun.file(before));
     throw unusableError(
-      `What the cluster has taken is not what was loaded (${wrong.join(", ")}). It has been given back what it had.`,
+      `The cluster's data differs from the loaded data (${wrong.join(", ")}). Its previous data was restored.`,
     );
   } finally {
     rmSync(after, { force: true });

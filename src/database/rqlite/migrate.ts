@@ -40,9 +40,9 @@ type Upgrade = {
 
 /** Creates the store's internal tables. They are also missing after a database file was loaded. */
 export async function createOwnTables(client: RqliteClient): Promise<void> {
-  const there =
+  const tableCountText =
     "select count(*) from sqlite_schema where name in ('write_markers', 'migration_lease', '__drizzle_migrations')";
-  const [found] = await client.query([[there]]);
+  const [found] = await client.query([[tableCountText]]);
   if (found?.values?.[0]?.[0] === ownTables.length) return;
   await executeWrites(
     client,

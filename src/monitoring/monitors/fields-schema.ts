@@ -39,10 +39,10 @@ import {
   createWellFormedText,
 } from "./request-schema.ts";
 
-export const certificateExpiryDays = integer(1, 3650)
-  .nullable()
-  .default(14)
-  .meta({ description: "Degraded when the certificate expires within so many days; null is off." });
+export const certificateExpiryDays = integer(1, 3650).nullable().default(14).meta({
+  description:
+    "Degraded when the certificate expires within this number of days; null turns it off.",
+});
 
 const address = /^(?:(?<v4>[\d.]+)|\[(?<v6>[\da-f:.]+)\])(?::(?<port>\d{1,5}))?$/i;
 

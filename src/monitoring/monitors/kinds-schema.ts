@@ -193,7 +193,7 @@ export const monitorKinds = {
   ssh: defineMonitorKind({
     name: "SSH",
     upWhen:
-      "the server proves its host key, which must match the `fingerprint` if you set one. Of several keys, Ed25519 is preferred, then ECDSA, then RSA. The check does not sign in.",
+      "the server proves its host key, which must match the `fingerprint` if you set one. If it has several keys, Ed25519 is preferred, then ECDSA, then RSA. The check does not sign in.",
     fields: {
       host: Host,
       port: Port.default(22),
@@ -511,7 +511,7 @@ export const monitorKinds = {
   manual: defineMonitorKind({
     name: "Manual",
     upWhen:
-      "people set `manualStatus` to `up`. Nothing is checked. Another status stands until it is changed or until `manualUntil`, and is then up again.",
+      "people set `manualStatus` to `up`. Nothing is checked. Another status lasts until it is changed, or until `manualUntil`, when the monitor is up again.",
     fields: {
       manualStatus: z.enum(["up", "degraded", "down"]).default("up"),
       manualMessage: nullable(line(200)).meta({

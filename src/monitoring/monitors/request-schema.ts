@@ -30,7 +30,7 @@ export const Method = z.enum(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "
 const bodyTypes = ["text", "json", "form", "multipart"] as const;
 export const BodyType = z.enum(bodyTypes).meta({
   description:
-    "What is sent: `body` as it is, `body` as JSON, or `form` as application/x-www-form-urlencoded or as multipart/form-data. Each but `text` sets the Content-Type.",
+    "Content of the request: `body` unchanged, `body` as JSON, or `form` as application/x-www-form-urlencoded or as multipart/form-data. Each but `text` sets the Content-Type.",
 });
 
 export const Body = createWellFormedText(64 * 1024);

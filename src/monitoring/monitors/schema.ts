@@ -95,7 +95,7 @@ const detailNames = Object.entries(detailsOfTypes).map(
 );
 
 export const MonitorDetails = z.record(z.string(), z.union([z.string(), z.number()])).meta({
-  description: `What the last check found out beside its result, empty where it found nothing. A text has at most 200 characters, and is left out where it repeats a secret of the monitor. By type: ${detailNames.join("; ")}.`,
+  description: `Values that the last check found in addition to its result; empty without any. A text has at most 200 characters, and is omitted if it repeats a secret of the monitor. By type: ${detailNames.join("; ")}.`,
 });
 
 const readOnly = [
@@ -212,7 +212,7 @@ export const Monitor = createReadSchema(
     lastCheckedAt: Timestamp.nullable(),
     lastMessage: z.string().nullable().meta({
       description:
-        "What the last check said. While the monitor is down, a check that could not be judged leaves the reason as it is.",
+        "Message of the last check. While the monitor is down, a check that could not be judged does not change it.",
     }),
     notJudgedSince: Timestamp.nullable().meta({
       description:
@@ -228,7 +228,7 @@ export const Monitor = createReadSchema(
     certificateExpiresAt: Timestamp.nullable(),
     details: MonitorDetails,
     numberValue: z.number().nullable().meta({
-      description: "Value of its `number` at the last check; null where it found none.",
+      description: "Value of its `number` at the last check; null if the check found none.",
     }),
     createdAt: Timestamp,
     updatedAt: Timestamp,

@@ -38,7 +38,7 @@ export const uptimeRoutes = createRouter("/api/v1/monitors")
       access: "read",
       limited: "monitor",
       bytes: "image/jpeg",
-      summary: "Get what the browser showed when a monitor failed last",
+      summary: "Get the screenshot of the last failed check of a monitor",
       description:
         "Of a `browser` monitor; `screenshotAt` is its time. Stored until the next failure, as long as the heartbeat.",
       query: ScreenshotQuery,

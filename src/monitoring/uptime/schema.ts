@@ -68,7 +68,7 @@ export type LatencyQuery = z.infer<typeof LatencyQuery>;
 
 const percentile = z.int().min(0).nullable().meta({
   description:
-    "Exact for points closer than an hour, else from stored sums and off by at most a tenth; null where nothing was measured, or before sums had it.",
+    "Exact for points closer than an hour; otherwise computed from stored sums, with an error of at most a tenth. Null if nothing was measured, or for sums of older versions.",
 });
 const percentiles = { p50Ms: percentile, p95Ms: percentile, p99Ms: percentile };
 
@@ -179,7 +179,7 @@ export const Uptime = z
       .object({ "24h": ratio, "7d": ratio, "30d": ratio, "90d": ratio, "365d": ratio })
       .meta({
         description:
-          "The share of time in which checks succeeded, the current hour (24h, 7d) or day (the others) included. `unknown` and maintenance count on neither side.",
+          "Share of the measured time in which checks succeeded, including the current hour (24h, 7d) or day (the others). `unknown` and maintenance are not measured.",
       }),
     spans: z
       .object({

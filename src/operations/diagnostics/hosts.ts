@@ -95,7 +95,7 @@ export function adviseOnFailure(error: unknown, url: string): string {
   if (message.includes("this appliance itself"))
     return "It is the address of this appliance: enter the address of the service that receives the alerts.";
   const bits = isIP(address ?? "") === 6 ? 128 : 32;
-  return `If it is meant, start \`serve\` with --allow-target ${address}/${bits}; else correct the address.`;
+  return `If this is intended, start \`serve\` with --allow-target ${address}/${bits}; otherwise correct the address.`;
 }
 
 /** Lists up to three names. Of four or more, lists two and counts the others. */

@@ -283,12 +283,12 @@ function describeLastKnown(
   language: Language,
 ): string | null {
   if (state !== "unknown" && notJudgedSince === null) return null;
-  const now =
+  const currentText =
     notJudgedSince === null
       ? language.say("notJudged")
       : language.say("notJudgedSince", { time: times.moment(notJudgedSince).text });
-  if (lastKnown === "pending") return now;
-  return `${now} ${language.say("lastKnown", { state: language.lower(language.say(lastKnown)) })}`;
+  if (lastKnown === "pending") return currentText;
+  return `${currentText} ${language.say("lastKnown", { state: language.lower(language.say(lastKnown)) })}`;
 }
 
 function buildDayView(day: number, sums: Totals | undefined): DayView {

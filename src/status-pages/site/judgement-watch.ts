@@ -26,9 +26,9 @@ export function createJudgementWatch(store: Store, log: Log, cache: Cache) {
   return {
     /** Renews all pages when writes start or stop failing: while they fail, pages show the last known states. */
     followWrites() {
-      const now = store.writes.getFailingSince();
-      if (now === failingSince) return;
-      failingSince = now;
+      const currentFailingSince = store.writes.getFailingSince();
+      if (currentFailingSince === failingSince) return;
+      failingSince = currentFailingSince;
       cache.distrust();
     },
     start() {

@@ -37,8 +37,8 @@ test("a schedule names who is on call now, at a time, and next", async () => {
     description: "",
     layers: [{ name: "Rotation", every: 1, unit: "weeks", end: null, hours: [] }],
   });
-  const now = (await api("GET", `${own}/on-call`)).json.data;
-  expect(now).toMatchObject({
+  const onCall = (await api("GET", `${own}/on-call`)).json.data;
+  expect(onCall).toMatchObject({
     scheduleName: "Platform",
     at: "2026-11-30T11:00:00.000Z",
     personId: ann.id,

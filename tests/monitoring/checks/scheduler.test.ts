@@ -169,11 +169,11 @@ describe("the limits", () => {
         for (const [key, lane] of lanes.entries()) jobs.schedule(key, key, buildTerms(lane));
         jobs.startDue();
         for (const choice of choices) {
-          const now = running();
-          expect(now.length).toBeLessThanOrEqual(total);
-          for (const ofLane of Map.groupBy(now, (key) => lanes[key]).values())
+          const runningIds = running();
+          expect(runningIds.length).toBeLessThanOrEqual(total);
+          for (const ofLane of Map.groupBy(runningIds, (key) => lanes[key]).values())
             expect(ofLane.length).toBeLessThanOrEqual(perLane);
-          const next = now[choice % Math.max(now.length, 1)];
+          const next = runningIds[choice % Math.max(runningIds.length, 1)];
           if (next === undefined) break;
           await end(next);
         }

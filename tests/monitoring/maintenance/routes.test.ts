@@ -171,7 +171,7 @@ describe("the list", () => {
     const { planWindow: plan, api, time } = await createPlanner();
     const later = await plan({ title: "later" }, 60);
     const weekly = await plan({ title: "weekly", rrule: "FREQ=WEEKLY" }, 0);
-    const now = await plan({ title: "now" });
+    const currentWindow = await plan({ title: "now" });
     const readTitles = async (query: string) => {
       const { json } = await api("GET", `${path}?${query}`);
       return [json.meta.total, ...json.data.map(({ title }: { title: string }) => title)];
@@ -180,11 +180,15 @@ describe("the list", () => {
     expect(await readTitles("state=running")).toEqual([2, "now", "weekly"]);
     expect(await readTitles("state=running&per_page=1&page=2")).toEqual([2, "weekly"]);
     expect(await readTitles("state=scheduled")).toEqual([1, "later"]);
-    time.now = Date.parse(now.endsAt);
+    time.now = Date.parse(currentWindow.endsAt);
     expect(await readTitles("state=over")).toEqual([1, "now"]);
     expect(await readTitles("state=running")).toEqual([1, "later"]);
     expect(await readTitles("state=scheduled")).toEqual([1, "weekly"]);
-    expect([later.state, weekly.state, now.state]).toEqual(["scheduled", "running", "running"]);
+    expect([later.state, weekly.state, currentWindow.state]).toEqual([
+      "scheduled",
+      "running",
+      "running",
+    ]);
     expect(pathsOf(await api("GET", `${path}?state=planned`))).toEqual([422, ["state"]]);
   });
 

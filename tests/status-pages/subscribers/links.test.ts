@@ -12,7 +12,8 @@ import {
 const day = 86_400;
 
 /** The confirmation link of the last mail. */
-const buildQuestion = ({ mails }: Publisher) => findLink(mails.at(-1) ?? { text: "" }, "confirm");
+const findConfirmationLink = ({ mails }: Publisher) =>
+  findLink(mails.at(-1) ?? { text: "" }, "confirm");
 /** The unsubscribe link of the last mail. */
 const findUnsubscribeLink = ({ mails }: Publisher) =>
   findLink(mails.at(-1) ?? { text: "" }, "unsubscribe");
@@ -22,7 +23,7 @@ describe.concurrent("the confirmation link", () => {
     await using publisher = await createPublisher();
     await publisher.signUp(ann);
     await publisher.send();
-    const link = buildQuestion(publisher);
+    const link = findConfirmationLink(publisher);
     for (const method of ["GET", "HEAD", "GET"] as const) {
       const seen = await followMailLink(publisher, link, method);
       expect([seen.status, seen.headers.get("cache-control")]).toEqual([200, "no-store"]);
@@ -34,7 +35,7 @@ describe.concurrent("the confirmation link", () => {
     await using publisher = await createPublisher();
     await publisher.signUp(ann);
     await publisher.send();
-    const press = () => followMailLink(publisher, buildQuestion(publisher), "POST");
+    const press = () => followMailLink(publisher, findConfirmationLink(publisher), "POST");
     const responses = await Promise.all([press(), press(), press()]);
     for (const { status, text } of [...responses, await press()]) {
       expect(status).toBe(200);
@@ -52,10 +53,12 @@ describe.concurrent("the confirmation link", () => {
     await publisher.signUp(ann);
     await publisher.send();
     publisher.time.now += 7 * day * 1000;
-    expect((await followMailLink(publisher, buildQuestion(publisher))).status).toBe(200);
+    expect((await followMailLink(publisher, findConfirmationLink(publisher))).status).toBe(200);
     publisher.time.now += 1;
-    expect((await followMailLink(publisher, buildQuestion(publisher))).status).toBe(404);
-    expect((await followMailLink(publisher, buildQuestion(publisher), "POST")).status).toBe(404);
+    expect((await followMailLink(publisher, findConfirmationLink(publisher))).status).toBe(404);
+    expect((await followMailLink(publisher, findConfirmationLink(publisher), "POST")).status).toBe(
+      404,
+    );
     expect(await publisher.subscribers()).toMatchObject([{ status: "pending" }]);
   });
 
@@ -63,7 +66,7 @@ describe.concurrent("the confirmation link", () => {
     await using publisher = await createPublisher();
     await publisher.signUp(ann);
     await publisher.send();
-    const link = buildQuestion(publisher);
+    const link = findConfirmationLink(publisher);
     const [{ id }] = (await publisher.subscribers()) as [{ id: string }];
     await publisher.api("DELETE", `${publisher.path}/${id}`);
     for (const method of ["GET", "POST"] as const)
@@ -80,7 +83,7 @@ describe.concurrent("the confirmation link", () => {
     await publisher.signUp(ann);
     await publisher.send();
     const unknown = await publisher.get("/status/nothing");
-    const { pathname } = new URL(buildQuestion(publisher));
+    const { pathname } = new URL(findConfirmationLink(publisher));
     const token = pathname.split("/").at(-1) ?? "";
     const changed = `${token.slice(0, -2)}${token.at(-2) === "A" ? "B" : "A"}${token.at(-1)}`;
     for (const path of [
@@ -105,10 +108,10 @@ describe.concurrent("the confirmation link", () => {
     await publisher.send();
     await publisher.publish({ title: "New <b>name</b>", slug: "renamed" });
     await publisher.restart();
-    expect((await followMailLink(publisher, buildQuestion(publisher))).text).toContain(
+    expect((await followMailLink(publisher, findConfirmationLink(publisher))).text).toContain(
       "New &lt;b&gt;name&lt;/b&gt;",
     );
-    await followMailLink(publisher, buildQuestion(publisher), "POST");
+    await followMailLink(publisher, findConfirmationLink(publisher), "POST");
     expect(await publisher.subscribers()).toMatchObject([{ status: "confirmed" }]);
     publisher.time.now += 1;
     await publisher.createIncident();

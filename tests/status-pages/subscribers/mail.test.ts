@@ -15,7 +15,8 @@ import {
 const day = 86_400;
 
 /** The confirmation link of the last mail. */
-const buildQuestion = ({ mails }: Publisher) => findLink(mails.at(-1) ?? { text: "" }, "confirm");
+const findConfirmationLink = ({ mails }: Publisher) =>
+  findLink(mails.at(-1) ?? { text: "" }, "confirm");
 /** The unsubscribe link of the last mail. */
 const findUnsubscribeLink = ({ mails }: Publisher) =>
   findLink(mails.at(-1) ?? { text: "" }, "unsubscribe");
@@ -34,7 +35,7 @@ test.concurrent(
     expect(await subscribers()).toMatchObject([{ status: "pending", email: "Ann@Team.example" }]);
 
     publisher.time.now += 1000;
-    const confirm = buildQuestion(publisher);
+    const confirm = findConfirmationLink(publisher);
     expect((await followMailLink(publisher, confirm)).text).toContain("Confirm");
     expect(await subscribers()).toMatchObject([{ status: "pending" }]);
     expect((await followMailLink(publisher, confirm, "POST")).text).toContain("You are subscribed");
@@ -100,7 +101,7 @@ describe.concurrent("a mailbox that was given on the page", () => {
     await publisher.send();
     const { id } = await publisher.createIncident({ message: "Before." });
     publisher.time.now += 1;
-    await followMailLink(publisher, buildQuestion(publisher), "POST");
+    await followMailLink(publisher, findConfirmationLink(publisher), "POST");
     publisher.time.now += 1;
     await publisher.postUpdate(id, { message: "After." });
     await publisher.send();
@@ -132,7 +133,7 @@ describe.concurrent("a mailbox that was given on the page", () => {
     await using publisher = await createPublisher();
     await publisher.signUp(ann);
     await publisher.send();
-    const link = buildQuestion(publisher);
+    const link = findConfirmationLink(publisher);
     publisher.time.now += 7 * day * 1000;
     await sweepSubscribers(createSweeping(publisher.store, publisher.time.now));
     expect(await publisher.subscribers()).toHaveLength(1);
@@ -144,7 +145,7 @@ describe.concurrent("a mailbox that was given on the page", () => {
     await publisher.send();
     await followMailLink(publisher, link, "POST");
     expect(await publisher.subscribers()).toMatchObject([{ status: "pending" }]);
-    await followMailLink(publisher, buildQuestion(publisher), "POST");
+    await followMailLink(publisher, findConfirmationLink(publisher), "POST");
     expect(await publisher.subscribers()).toMatchObject([{ status: "confirmed" }]);
   });
 
@@ -164,7 +165,7 @@ describe.concurrent("a mailbox that was given on the page", () => {
     expect(response.status).toBe(200);
     await publisher.send();
     expect(publisher.listSubjects()).toEqual(["Confirm updates from Payments"]);
-    await followMailLink(publisher, buildQuestion(publisher), "POST");
+    await followMailLink(publisher, findConfirmationLink(publisher), "POST");
     publisher.time.now += 1;
     const { total } = (await publisher.api("GET", `/api/v1/status-pages/${id}/subscribers`)).json
       .meta;
@@ -247,7 +248,7 @@ describe.concurrent("a page with a password", () => {
         .status,
     ).toBe(200);
     await publisher.send();
-    await followMailLink(publisher, buildQuestion(publisher), "POST");
+    await followMailLink(publisher, findConfirmationLink(publisher), "POST");
     publisher.time.now += 1;
     await publisher.createIncident();
     await publisher.send();
@@ -267,8 +268,8 @@ describe.concurrent("a page with a host name of its own", () => {
     const seen = await publisher.get("/subscribe", { ...asking, form: { email: ann } });
     expect(seen.status).toBe(200);
     await publisher.send();
-    expect(buildQuestion(publisher)).toStartWith(`http://${host}/status/ours/confirm/`);
-    await followMailLink(publisher, buildQuestion(publisher), "POST");
+    expect(findConfirmationLink(publisher)).toStartWith(`http://${host}/status/ours/confirm/`);
+    await followMailLink(publisher, findConfirmationLink(publisher), "POST");
     publisher.time.now += 1;
     const { id } = await publisher.createIncident();
     await publisher.send();

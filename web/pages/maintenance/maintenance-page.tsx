@@ -44,12 +44,12 @@ export default function MaintenancePage() {
   const namesCome = isComing([useOverview()]);
   const omitDeleting = (windows: readonly MaintenanceWindow[] | undefined) =>
     namesCome ? undefined : windows?.filter(({ id }) => !deleting.has(id));
-  const now = omitDeleting(running.data);
+  const runningWindows = omitDeleting(running.data);
   const next = omitDeleting(scheduled.data)?.toSorted((one, other) =>
     (one.next?.startsAt ?? "") < (other.next?.startsAt ?? "") ? -1 : 1,
   );
   const error = running.error ?? scheduled.error ?? pastWindows.error;
-  const isEmpty = view === "planned" && now?.length === 0 && next?.length === 0;
+  const isEmpty = view === "planned" && runningWindows?.length === 0 && next?.length === 0;
   return (
     <>
       <PageHeader title={t("Maintenance")}>
@@ -64,10 +64,10 @@ export default function MaintenancePage() {
           show(value === "planned" ? {} : { view: value as "calendar" | "over" })
         }
       />
-      {error !== null && now === undefined && (
+      {error !== null && runningWindows === undefined && (
         <LoadFailed subject={t("The maintenance")} error={error} />
       )}
-      {view !== "over" && <Rows title={t("In progress")} windows={now ?? []} />}
+      {view !== "over" && <Rows title={t("In progress")} windows={runningWindows ?? []} />}
       {view === "planned" && <Rows title={t("Upcoming")} windows={next ?? []} />}
       {isEmpty && <NothingScheduled />}
       {view === "calendar" && (

@@ -410,10 +410,10 @@ async function placeGroup(id: string, change: (overview: Overview) => Overview) 
 
 /** Moves a group and offers to undo it. */
 async function placeGroupWithUndo(id: string, change: (overview: Overview) => Overview) {
-  const was = await placeGroup(id, change);
-  if (was !== null)
-    notifyMoved(id, t("the group {name}", { name: was.name }), () =>
-      placeGroup(id, (overview) => moveGroupTo(overview, id, was.beforeId)),
+  const before = await placeGroup(id, change);
+  if (before !== null)
+    notifyMoved(id, t("the group {name}", { name: before.name }), () =>
+      placeGroup(id, (overview) => moveGroupTo(overview, id, before.beforeId)),
     );
 }
 

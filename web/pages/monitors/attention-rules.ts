@@ -13,8 +13,8 @@ export const compareTroubled = (one: OverviewMonitor, other: OverviewMonitor): n
 /** Updates the order without moving existing rows. New ones are added at the end. */
 export function keepOrder(before: readonly string[], wanted: readonly string[]): string[] {
   const known = new Set(before);
-  const there = new Set(wanted);
-  return [...before.filter((id) => there.has(id)), ...wanted.filter((id) => !known.has(id))];
+  const wantedSet = new Set(wanted);
+  return [...before.filter((id) => wantedSet.has(id)), ...wanted.filter((id) => !known.has(id))];
 }
 
 /**

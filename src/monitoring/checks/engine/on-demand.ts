@@ -21,9 +21,9 @@ export function limitOnDemand(clock: Clock) {
 
   function changeCount(keys: readonly string[], change: 1 | -1) {
     for (const key of keys) {
-      const now = countOf(key) + change;
-      if (now === 0) underWay.delete(key);
-      else underWay.set(key, now);
+      const newCount = countOf(key) + change;
+      if (newCount === 0) underWay.delete(key);
+      else underWay.set(key, newCount);
     }
   }
 

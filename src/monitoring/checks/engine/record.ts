@@ -327,8 +327,11 @@ async function writeResults(
       changedResults.map(({ monitor }) => monitor.key),
     );
     const isNewState = ({ monitor: { key, epoch }, after }: Judged) => {
-      const now = storedStates.get(key);
-      return now?.epoch === epoch && (now.status !== after.status || now.since !== after.since);
+      const current = storedStates.get(key);
+      return (
+        current?.epoch === epoch &&
+        (current.status !== after.status || current.since !== after.since)
+      );
     };
     const changes: Statement[] = [];
     for (const result of changedResults.filter(isNewState))

@@ -158,9 +158,9 @@ export class Scheduler {
   }
 
   private count({ organizationId }: Terms, change: 1 | -1) {
-    const now = (this.counts.get(organizationId) ?? 0) + change;
-    if (now === 0) this.counts.delete(organizationId);
-    else this.counts.set(organizationId, now);
+    const newCount = (this.counts.get(organizationId) ?? 0) + change;
+    if (newCount === 0) this.counts.delete(organizationId);
+    else this.counts.set(organizationId, newCount);
     const organizations = Math.max(1, this.counts.size);
     this.turns.share = Math.max(1, Math.floor(this.limits.reserved / organizations));
   }
