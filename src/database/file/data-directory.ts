@@ -178,7 +178,8 @@ function createDatabase(path: string, used: boolean, options: OpenOptions) {
   const temporaryFile = `${database}.new-${process.pid}`;
   rmSync(temporaryFile, { force: true });
   const prebuilt = join(options.migrations, emptyDatabaseName);
-  if (existsSync(prebuilt)) createFile(temporaryFile, Bun.zstdDecompressSync(readFileSync(prebuilt)));
+  if (existsSync(prebuilt))
+    createFile(temporaryFile, Bun.zstdDecompressSync(readFileSync(prebuilt)));
   else createEmptyDatabase(temporaryFile, options.migrations);
   moveIntoPlace(temporaryFile, database);
 }
