@@ -286,6 +286,61 @@ describe("a policy", () => {
   });
 });
 
+describe("an incident whose severity is raised", () => {
+  async function createIncident(fields: object = {}) {
+    const world = await createWorld(buildTwoSteps, { incidentSeverities: ["critical"], ...fields });
+    const body = { title: "Slow", severity: "minor" };
+    const { id } = (await world.api("POST", "/api/v1/incidents", { body })).json.data;
+    return {
+      ...world,
+      change: (patch: object) => world.api("PATCH", `/api/v1/incidents/${id}`, { body: patch }),
+      actOn: async (action: string) => {
+        const [alert] = await world.readAlerts();
+        const { status } = await world.api("POST", `/api/v1/alerts/${alert?.id}/${action}`);
+        expect(status).toBe(200);
+      },
+    };
+  }
+  const listSteps = async ({ api, readAlerts }: Awaited<ReturnType<typeof createIncident>>) => {
+    const [alert] = await readAlerts();
+    const { timeline } = (await api("GET", `/api/v1/alerts/${alert?.id}`)).json.data;
+    return timeline
+      .filter(({ type }: Json) => type === "escalated")
+      .map(({ message }: Json) => message);
+  };
+  const both = ["Step 1 of 2: First.", "Step 2 of 2: Second."];
+
+  test("escalates from then on, with an update or without", async () => {
+    for (const update of [{}, { message: "It is worse." }]) {
+      const incident = await createIncident();
+      await incident.passMinutes(5);
+      expect(await listSteps(incident)).toEqual([]);
+      await incident.change({ severity: "critical", ...update });
+      await incident.passMinutes(1);
+      expect(await listSteps(incident)).toEqual(both.slice(0, 1));
+      await incident.passMinutes(10);
+      expect(await listSteps(incident)).toEqual(both);
+      // A lower severity, and a further edit, change nothing.
+      await incident.change({ severity: "minor" });
+      await incident.change({ severity: "critical" });
+      await incident.passMinutes(1);
+      expect(await listSteps(incident)).toEqual(both);
+    }
+  });
+
+  test("escalates only once nobody acknowledges it any more", async () => {
+    const incident = await createIncident();
+    await incident.passMinutes(1);
+    await incident.actOn("acknowledge");
+    await incident.change({ severity: "critical" });
+    await incident.passMinutes(1);
+    expect(await listSteps(incident)).toEqual([]);
+    await incident.actOn("unacknowledge");
+    await incident.passMinutes(1);
+    expect(await listSteps(incident)).toEqual(both.slice(0, 1));
+  });
+});
+
 describe("a person", () => {
   test("is notified by each verified contact method at its minutes, and of the end", async () => {
     const world = await createWorld(() => []);

@@ -12,7 +12,14 @@ import {
   recordNotifiedAgain,
 } from "./decide.ts";
 import { listSourceChannels } from "./sources.ts";
-import { createAlert, dropHeld, isHeldBack, priorityOf, replaceRecord } from "./records.ts";
+import {
+  changeIncidentPolicy,
+  createAlert,
+  dropHeld,
+  isHeldBack,
+  priorityOf,
+  replaceRecord,
+} from "./records.ts";
 import { isWanted, selectChannelsForProblems } from "./rules.ts";
 import { type HeldMessage, isEscalation, listOrdinaryChannels } from "./snapshot.ts";
 
@@ -33,9 +40,12 @@ export function decideAgain(decision: Decision, { type, subjectId }: AlertingEve
   else if (type === "alert.unacknowledged") notifyOfReturn(decision, subjectId);
 }
 
-/** Decides again about the held messages of an edited monitor or incident. */
+/** Decides again about the policy and the held messages of an edited monitor or incident. */
 function reviewSubject(decision: Decision, subjectId: string) {
-  for (const record of decision.snapshot.records.get(subjectId) ?? []) review(decision, record);
+  const { snapshot } = decision;
+  for (const record of snapshot.records.get(subjectId) ?? [])
+    changeIncidentPolicy(decision, record);
+  for (const record of snapshot.records.get(subjectId) ?? []) review(decision, record);
 }
 
 /** Decides again about the messages that quiet hours of an edited channel hold, and when they end. */

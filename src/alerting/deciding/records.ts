@@ -1,4 +1,5 @@
 /** Opens, changes and ends alerts within a decision, in the same write as its deliveries. */
+import type { Severity } from "../../core/fields.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { createId } from "../../core/ids.ts";
 import type { Priority } from "../../core/statuses.ts";
@@ -17,6 +18,7 @@ import {
   endRecords,
   insertRecord,
   returnRecord,
+  setPolicy,
 } from "../records/store.ts";
 import type { Outbox } from "../sending/outbox.ts";
 import type { Snapshot, WatchedMonitor } from "./snapshot.ts";
@@ -131,11 +133,14 @@ function findOwnership(
   if (family === "incident" && incident !== undefined)
     return {
       priority,
-      policyId: isAutomatic ? null : idOf(findPolicyOfIncident(policies, incident.severity)),
+      policyId: isAutomatic ? null : findIncidentPolicyId(policies, incident.severity),
     };
   if (monitor === undefined) return { priority, policyId: null };
   return { priority, policyId: family === "state" ? findPolicyId(policies, monitor) : null };
 }
+
+const findIncidentPolicyId = (policies: Snapshot["policies"], severity: Severity) =>
+  idOf(findPolicyOfIncident(policies, severity));
 
 /** Returns the escalation policy of a monitor's outages; null for none. */
 export const findPolicyId = (policies: Snapshot["policies"], monitor: WatchedMonitor) =>
@@ -164,6 +169,26 @@ const planStart = (policy: PolicyRecord | undefined, from: number) => ({
   dueAt: policy === undefined ? from : computeStageTime(policy, findStage(policy, first), from),
   escalatedFrom: from,
 });
+
+/**
+ * Starts the policy of an incident whose severity was changed to one of another policy. Without a policy of its new
+ * severity, the escalation continues. The policy of its monitor counts for an incident that a monitor opened.
+ */
+export function changeIncidentPolicy(decision: Deciding, record: OpenRecord) {
+  const { snapshot, out, now } = decision;
+  const incident = snapshot.incidents.get(record.subjectId);
+  if (record.family !== "incident" || incident === undefined || incident.origin === "monitor")
+    return;
+  const policyId = findIncidentPolicyId(snapshot.policies, incident.severity);
+  if (policyId === null || policyId === record.policyId) return;
+  for (const statement of setPolicy(snapshot.organizationId, record.id, policyId))
+    out.write(statement);
+  const { step, round, dueAt, escalatedFrom, runs } = untouched;
+  const progress = { step, round, dueAt, escalatedFrom, runs };
+  const changed = { ...record, policyId, ...progress, version: record.version + 1 };
+  replaceRecord(snapshot, changed);
+  startEscalation(decision, changed, now);
+}
 
 type Progress = Pick<OpenRecord, "step" | "round" | "dueAt" | "escalatedFrom" | "runs">;
 

@@ -101,6 +101,7 @@ type IncidentView = {
   id: string;
   title: string;
   severity: "minor" | "major" | "critical";
+  origin: "manual" | "monitor";
   monitorId: string | null;
   monitorIds: string[];
   updates: ReadonlyMap<string, { status: string; message: string }>;
@@ -337,7 +338,7 @@ const recordsText = `select r.id, r.family, r.subject_id as subjectId, r.type, r
   from json_each(?) wanted cross join alert_records r indexed by alert_records_open
     on r.organization_id = ? and r.subject_id = wanted.value and r.resolved_at is null`;
 
-const incidentText = `select i.id, i.title, i.severity, i.monitor_id as monitorId,
+const incidentText = `select i.id, i.title, i.severity, i.origin, i.monitor_id as monitorId,
     i.monitor_ids as monitorIds
   from json_each(?) wanted cross join incidents i
     on i.organization_id = ? and i.id = wanted.value`;

@@ -155,6 +155,17 @@ export const returnRecord = (organizationId: string, id: string): Prepared[] => 
 export const setPriority = (organizationId: string, id: string, priority: OpenRecord["priority"]) =>
   updateRecord(organizationId, id, "priority = ?", [priority]);
 
+/** Gives an alert another policy, which has not started. */
+export const setPolicy = (organizationId: string, id: string, policyId: string): Prepared[] => [
+  updateRecord(
+    organizationId,
+    id,
+    "policy_id = ?, step = 0, round = 0, due_at = null, escalated_from = null, runs = null",
+    [policyId],
+  ),
+  cancelNotifications(organizationId, [id]),
+];
+
 export const setDueAt = (organizationId: string, id: string, dueAt: number | null): Prepared => ({
   text: "update alert_records set due_at = ? where organization_id = ? and id = ?",
   parameters: [dueAt, organizationId, id],
