@@ -13,7 +13,7 @@ import { openSettings } from "../src/monitoring/monitors/record.ts";
 import { ManyMonitors } from "../src/monitoring/monitors/bulk-schema.ts";
 import { NewMonitor } from "../src/monitoring/monitors/schema.ts";
 import { findMonitor } from "../src/monitoring/monitors/store.ts";
-import { testAppliance, type TestAppliance } from "./support/appliance.ts";
+import { addOrganization, testAppliance, type TestAppliance } from "./support/appliance.ts";
 import { getFreePort } from "./support/binary.ts";
 import { canary, clientKey, signingCanary } from "./support/samples.ts";
 import { listChannelHomes, listMonitorHomes } from "./support/secret-homes.ts";
@@ -161,7 +161,7 @@ function sourcesOf({ noun, type }: Case, record: Own): Own[] {
 const isToSink = (move: Own, { host, port }: { host: string; port: number }) =>
   [host, String(port)].some((part) => JSON.stringify(move).includes(part));
 
-async function readSecrets({ ours }: TestAppliance, { noun }: Case, id: string) {
+async function readSecrets({ ours }: Pick<TestAppliance, "ours">, { noun }: Case, id: string) {
   if (noun === "alert-channels") {
     const row = await findChannel(ours.scope, id);
     return JSON.stringify(row && settingsOf(ours.scope.vault, row));
@@ -230,7 +230,7 @@ describe("a stored secret gets no other address", () => {
 
     for (const move of moves)
       for (const source of sourcesOf(one, record)) {
-        const other = await testAppliance();
+        const other = { ours: await addOrganization(appliance.appliance, appliance.app, "Other") };
         const theirs = await importWith(other, one, source);
         const secrets = pickSecrets(one, homesOfVariant);
         const path = `/api/v1/${one.noun}/${theirs.id}`;
@@ -291,7 +291,7 @@ function pickSecrets({ noun, type }: Case, own: Own): Own {
   return Object.fromEntries(Object.entries(own).filter(([name]) => fields.includes(name)));
 }
 
-async function importWith({ ours }: TestAppliance, one: Case, fields: Own) {
+async function importWith({ ours }: Pick<TestAppliance, "ours">, one: Case, fields: Own) {
   const { report } = await runImport(ours.scope, createPlan(one, fields), null, {
     keepResults: 14,
     keepHours: 400,

@@ -49,7 +49,7 @@ async function runAge(args: string[], words: string) {
 
 defineTestWith(["age"], "the age program opens an encrypted file, and vice versa", async () => {
   const plain = randomBytes(3 * chunk + 5);
-  const file = await encrypt(plain, passphrase, 17);
+  const file = await encrypt(plain, passphrase, 12);
   expect(await runAge(["-d", "-o", `${file}.opened`, file], passphrase)).toMatchObject({
     exitCode: 0,
   });

@@ -64,6 +64,8 @@ export async function createStoreWithTables(...tables: string[]): Promise<TestSt
 
 function createImageOf(make: (database: Database) => void, forRqlite = isOnRqlite): Uint8Array {
   using database = openDatabase(":memory:");
+  // A database of 280 tables and indexes has a page for each, which every test copies.
+  database.run("PRAGMA page_size = 1024");
   make(database);
   if (forRqlite) for (const table of ownTables) database.run(table);
   return database.serialize();
