@@ -76,8 +76,8 @@ export type CheckContext = OutgoingContext & {
   accessTokens: AccessTokens;
   /** Socket of the local Docker service. Monitors can't set it, because it gives root access. */
   dockerSocket: string;
-  /** Returns the states of the organization's monitors with these IDs. */
-  membersOf(ids: readonly string[]): Promise<Member[]>;
+  /** Returns the states of the organization's monitors with these IDs, on which this one depends. */
+  membersOf(ids: readonly string[], dependentId: string | null): Promise<Member[]>;
   /** Path of systemctl; null if it is not installed. */
   systemctl(): string | null;
   /** Folder of the programs that monitors can run. Throws OwnTrouble if programs are not allowed. */

@@ -1,7 +1,11 @@
 import type { StoredStatus } from "../../core/statuses.ts";
 
 /** A monitor on which a composite one depends. */
-export type Member = { name: string; status: StoredStatus | "paused" };
+export type Member = {
+  /** Null if someone who sees the composite monitor can be limited to groups without this one. */
+  name: string | null;
+  status: StoredStatus | "paused";
+};
 
 /** One monitor depends on another, directly or through its group. */
 export type Dependency = { id: string; parentId: string };

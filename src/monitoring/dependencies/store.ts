@@ -115,14 +115,33 @@ export async function listCompositeIds({ store, organizationId }: Tenant, ids: r
   return rows.map(({ id }) => id);
 }
 
-/** Lists the names and states of these monitors. */
-export const listMembers = ({ store, organizationId }: Tenant, ids: readonly string[]) =>
+/** SQL: whether people or API keys of the organization `?2` are limited to monitor groups. */
+const hasLimitsText = ["memberships", "invitations", "api_keys"]
+  .map(
+    (table) =>
+      `exists (select 1 from ${table} where organization_id = ?2 and group_ids is not null)`,
+  )
+  .join(" or ");
+
+/**
+ * Lists the names and states of these monitors, on which another one depends. People limited to the group of that one
+ * read the names in its results, so monitors of other groups are not named to them.
+ */
+export const listMembers = (
+  { store, organizationId }: Tenant,
+  ids: readonly string[],
+  dependentId: string | null,
+) =>
   store.query<Member>(
-    `select m.name, iif(s.paused, 'paused', s.status) as status from json_each(?) w
-      join monitors m on m.organization_id = ? and m.id = w.value
+    `with own as materialized (select group_id from monitors where organization_id = ?2 and id = ?3),
+      limits as materialized (select (${hasLimitsText}) as exist)
+    select iif((select group_id from own) is null or m.group_id is (select group_id from own)
+        or not (select exist from limits), m.name, null) as name,
+      iif(s.paused, 'paused', s.status) as status from json_each(?1) w
+      join monitors m on m.organization_id = ?2 and m.id = w.value
       join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
     order by w.key`,
-    [JSON.stringify(ids), organizationId],
+    [JSON.stringify(ids), organizationId, dependentId],
   );
 
 const closureText = `with recursive ${reachedText} ${parentsOf("r")

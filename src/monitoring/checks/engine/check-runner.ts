@@ -66,7 +66,8 @@ export function createCheckRunner(
           ...watch,
           organizationId,
           memory: budget.of(organizationId),
-          membersOf: (ids) => listMembers({ store: dependencies.store, organizationId }, ids),
+          membersOf: (ids, dependentId) =>
+            listMembers({ store: dependencies.store, organizationId }, ids, dependentId),
           inTurn: (work) => searches.run(organizationId, work),
           browserTurn: (work) => pages.run(organizationId, () => trackUntilEnded(work())),
           accessTokens: tokens,

@@ -200,12 +200,17 @@ function openWatched({ vault, log, leases }: Reading, rows: readonly Row[]): Wat
     const organizationId = intern(row.organizationId, () => row.organizationId);
     let settings: Watched["settings"] = null;
     try {
-      const dependencies =
-        row.dependsOn === null ? {} : { dependsOn: JSON.parse(row.dependsOn) as string[] };
-      const read = () => ({ ...openSettings(vault, row), ...dependencies });
+      const added =
+        row.dependsOn === null
+          ? {}
+          : { dependsOn: JSON.parse(row.dependsOn) as string[], id: row.id };
+      const read = () => ({ ...openSettings(vault, row), ...added });
       settings =
         row.secrets === "{}"
-          ? intern(`${row.type} ${row.settings} ${row.dependsOn ?? ""}`, read)
+          ? intern(
+              `${row.type} ${row.settings} ${row.dependsOn === null ? "" : `${row.dependsOn} ${row.id}`}`,
+              read,
+            )
           : read();
     } catch {
       log.error("secrets of a monitor can't be opened with this secret.key", { monitor: row.id });

@@ -6,10 +6,12 @@ import type { CheckKind } from "../check.ts";
 
 type Terms = MonitorSettings<"composite">;
 
-/** `dependsOn` is a field of every monitor, which the engine adds to the settings. */
+/** Fields of every monitor, which the engine adds to the settings. One that is not saved has no ID. */
+type Added = { dependsOn?: readonly string[]; id?: string };
+
 export const checkComposite: CheckKind<"composite"> = async (settings, context) => {
-  const { dependsOn = [] } = settings as Terms & { dependsOn?: readonly string[] };
-  return judgeMembers(settings, await context.membersOf(dependsOn));
+  const { dependsOn = [], id = null } = settings as Terms & Added;
+  return judgeMembers(settings, await context.membersOf(dependsOn, id));
 };
 
 /** Maximum number of names in a message. */
@@ -53,9 +55,10 @@ const createEmptyResult = (reason: string) =>
     hasNothingToJudge: true,
   }) as const;
 
-function listNames(names: readonly string[]): string {
-  const listedNames = names.slice(0, maxNames);
+function listNames(names: readonly (string | null)[]): string {
+  const listedNames = names.filter((name) => name !== null).slice(0, maxNames);
   const more = names.length - listedNames.length;
+  if (listedNames.length === 0) return `${more} ${more === 1 ? "is" : "are"}`;
   const last = more > 0 ? `${more} more` : listedNames.length > 1 ? listedNames.pop() : undefined;
   const text =
     last === undefined ? listedNames.join(", ") : `${listedNames.join(", ")} and ${last}`;

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Member } from "../../../../src/monitoring/dependencies/rules.ts";
 import { readSince } from "../../../../src/events/log.ts";
 import { runCheckOfType } from "../../../support/check-runs.ts";
+import { createMcpKey } from "../../../support/mcp.ts";
 import { createWatch } from "../../../support/check-board.ts";
 
 const statuses: Record<string, Member["status"]> = {
@@ -93,6 +94,29 @@ describe("a composite monitor", () => {
       [{ path: "minimum", message: "must be null where mode is all" }],
     ]);
     expect(await create({ mode: "percentage", minimum: 50 })).toEqual([201, null]);
+  });
+
+  test("names only monitors of its own group while someone is limited to groups", async () => {
+    const { api, ours, createJob, pass, readMonitor } = await createWatch();
+    const [one, two] = [await createJob({ name: "One" }), await createJob({ name: "Two" })];
+    const groupOf = async (name: string, monitorIds: string[]) =>
+      (await api("POST", "/api/v1/monitor-groups", { body: { name, monitorIds } })).json.data.id;
+    const body = { type: "composite", name: "Shop", interval: 5, dependsOn: [one.id, two.id] };
+    const { id } = (await api("POST", "/api/v1/monitors", { body })).json.data;
+    const seen = await groupOf("Seen", [id, one.id]);
+    await groupOf("Hidden", [two.id]);
+    for (const job of [one, two]) await job.report({ status: "down" });
+    await pass(6);
+    const all = "0 of 2 are up, 2 must be. One and Two are down.";
+    expect((await readMonitor(id)).lastMessage).toBe(all);
+    await createMcpKey(ours, "read", [seen]);
+    await pass(6);
+    expect((await readMonitor(id)).lastMessage).toBe(
+      "0 of 2 are up, 2 must be. One and 1 more are down.",
+    );
+    await one.report({ status: "up" });
+    await pass(6);
+    expect((await readMonitor(id)).lastMessage).toBe("1 of 2 are up, 2 must be. 1 is down.");
   });
 
   test("follows its monitors at once, without waiting for its interval or for retries", async () => {
