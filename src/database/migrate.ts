@@ -1,5 +1,5 @@
 /** Runs migrations on a SQLite file in one transaction. */
-import type { Database } from "bun:sqlite";
+import { Database } from "bun:sqlite";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { DataError } from "../core/errors.ts";
 
@@ -53,6 +53,42 @@ export function migrate(database: Database, folder: string, beforeChange: () => 
 export function countPendingMigrations(database: Database, folder: string): number {
   return findPending(listApplied(database), readMigrationFiles({ migrationsFolder: folder }))
     .length;
+}
+
+const tablesText = "SELECT name FROM sqlite_schema WHERE type = 'table'";
+
+/** Parts of a schema in words, such as `the column name of monitors`, with the text of triggers. */
+function listSchemaParts(database: Database): Map<string, string> {
+  const rows = database
+    .query<{ type: string; name: string; owner: string; text: string }, []>(
+      `SELECT type, name, tbl_name AS owner, iif(type = 'trigger', sql, '') AS text
+         FROM sqlite_schema WHERE type IN ('table', 'index', 'trigger') AND name NOT LIKE 'sqlite_%'
+       UNION ALL SELECT 'column', c.name, t.name, '' FROM (${tablesText}) t, pragma_table_xinfo(t.name) c`,
+    )
+    .all();
+  const describe = ({ type, name, owner }: (typeof rows)[number]) =>
+    type === "table" ? `the table ${name}` : `the ${type} ${name} of ${owner}`;
+  return new Map(rows.map((row) => [describe(row), row.text.replace(/\s+/g, " ")]));
+}
+
+/**
+ * Returns how the schema of a database differs from that of its migrations, as the end of a sentence about it; null for no
+ * difference. Other programs can add tables, views and indexes, but a trigger on a table of ours would run with our writes.
+ */
+export function findSchemaIssue(database: Database, folder: string): string | null {
+  const applied = listApplied(database).length;
+  using model = new Database(":memory:");
+  for (const migration of readMigrationFiles({ migrationsFolder: folder }).slice(0, applied))
+    for (const statement of migration.sql) model.run(statement);
+  const expected = listSchemaParts(model);
+  const found = listSchemaParts(database);
+  for (const part of expected.keys()) if (!found.has(part)) return `lacks ${part}`;
+  for (const [part, text] of found) {
+    const owner = /^the trigger .* of (.*)$/s.exec(part)?.[1];
+    if (owner !== undefined && expected.has(`the table ${owner}`) && expected.get(part) !== text)
+      return `has ${part}, which Signalbox did not create`;
+  }
+  return null;
 }
 
 function listApplied(database: Database): Applied[] {

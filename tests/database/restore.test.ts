@@ -58,6 +58,15 @@ async function backUpAppliance(settings: Parameters<typeof readUsed>[0] = {}) {
   return { file, key: join(path, "secret.key") };
 }
 
+/** Changes a backup as another program can. The checksum at its end is lost. */
+function changeBackup(file: string, text: string) {
+  using database = new Database(file);
+  database.run("PRAGMA foreign_keys = OFF");
+  database.run(text);
+  database.run("VACUUM");
+  database.run("PRAGMA journal_mode = DELETE");
+}
+
 const restoreParts = (dataDir: string, file: string, options: Partial<RestoreOptions> = {}) =>
   restore({ dataDir, file, migrations: getBuiltMigrations(), clock, ...options });
 
@@ -103,6 +112,29 @@ describe("a backup that is restored", () => {
     expect(readFileSync(join(aside, "secret.key"), "utf8")).toBe(oldKey);
     expect(readFileSync(join(path, "secret.key"), "utf8")).toBe(readFileSync(key, "utf8"));
     expect(readdirSync(path).filter((name) => name.startsWith("restore-"))).toEqual([]);
+  });
+
+  test.each([
+    ["create trigger evil after insert on audit_entries begin delete from events; end", "evil"],
+    ["drop trigger incidents_counted_on_insert", "lacks the trigger incidents_counted_on_insert"],
+    ["drop table monitor_dependencies", "lacks the table monitor_dependencies"],
+    ["drop index monitor_dependencies_by_parent", "lacks the index"],
+    ["alter table monitors rename column description to d", "lacks the column description"],
+  ])("is rejected with another schema: %s", async (change, issue) => {
+    const [{ file, key }, path] = [await backUpAppliance(), await readUsed()];
+    changeBackup(file, change);
+    const before = readBytes(path);
+    const { code, message } = (await refusalOf(() => restoreParts(path, file, { key }))) ?? {};
+    expect([code, message]).toEqual(["DATA_UNUSABLE", expect.stringContaining(issue)]);
+    expect(readBytes(path)).toEqual(before);
+  });
+
+  test("can have tables, views and indexes of other programs", async () => {
+    const [{ file, key }, path] = [await backUpAppliance(), await readUsed()];
+    changeBackup(file, "create table _litestream_seq (id integer primary key, seq integer)");
+    changeBackup(file, "create view names as select name from organizations");
+    changeBackup(file, "create index own on events (at)");
+    expect(await restoreParts(path, file, { key })).toMatchObject({ organizations: 1 });
   });
 
   test("can be restored twice within a second without losing the first preserved data", async () => {

@@ -1,6 +1,14 @@
 /** Status pages as static files: their content, their links, where they go, and what is never in them. */
 import { describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { createFairQueue } from "../../src/core/collections/fair-queue.ts";
 import { readSince } from "../../src/events/log.ts";
@@ -565,6 +573,24 @@ test("a missing folder of --publish-dir is a failure that is shown, and not crea
     `The folder ${publishDir} of --publish-dir does not exist.`,
   );
   expect(existsSync(publishDir)).toBe(false);
+});
+
+test("a file that can't be written leaves no part of it, and a part of a killed process is removed with its file", async () => {
+  await using world = await createWorld();
+  const { folder, update, runAfter, read } = world;
+  mkdirSync(join(folder, "feed.rss", "taken"), { recursive: true });
+  await update({ enabled: true });
+  await runAfter(0);
+  expect((await read()).failure).not.toBeNull();
+  expect(listFiles(folder).filter((path) => path.endsWith(".part"))).toEqual([]);
+  rmSync(join(folder, "feed.rss"), { recursive: true });
+  await runAfter(30);
+  expect((await read()).failure).toBeNull();
+  writeFileSync(join(folder, "index.html.part"), "<html>");
+  await update({ enabled: false });
+  await runAfter(1);
+  await runAfter(16);
+  expect(existsSync(folder)).toBe(false);
 });
 
 test("a folder gets all files if it is another one than before, or if other programs changed them", async () => {

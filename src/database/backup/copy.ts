@@ -25,13 +25,13 @@ export async function copyDatabase(
 ): Promise<void> {
   const from = join(resolve(directory), "signalbox.db");
   if (!existsSync(from)) throw new DataError("DATA_UNUSABLE", `There is no database at ${from}.`);
-  assertOurs(from);
-  assertEnded(dirname(from));
-  assertLogComplete(from);
   assertCanBeCreated(to);
-  const workIn = resolve(directory);
-  const secretKey = sealing?.withKey ? readKey(getDataFiles(workIn).key) : null;
   try {
+    assertOurs(from);
+    assertEnded(dirname(from));
+    assertLogComplete(from);
+    const workIn = resolve(directory);
+    const secretKey = sealing?.withKey ? readKey(getDataFiles(workIn).key) : null;
     using database = new Database(from, { readonly: true, strict: true });
     database.run("PRAGMA busy_timeout = 5000");
     if (sealing === null) writeBackup(database, to);
@@ -42,7 +42,7 @@ export async function copyDatabase(
   } catch (error) {
     throw isDamage(error)
       ? damagedError(from, (error as Error).message)
-      : explainCopyError(error, to);
+      : explainCopyError(error, from, to);
   }
 }
 
@@ -54,7 +54,7 @@ export function assertCanBeCreated(file: string) {
     throw new Error(`The folder ${folder} does not exist. Create it, or choose another file.`);
 }
 
-function explainCopyError(error: unknown, to: string): unknown {
+function explainCopyError(error: unknown, from: string, to: string): unknown {
   const folder = dirname(resolve(to));
   const { code } = error as { code?: unknown };
   if (code === "SQLITE_FULL")
@@ -63,6 +63,12 @@ function explainCopyError(error: unknown, to: string): unknown {
     return new Error(`No file can be written into ${folder}: check its permissions.`, {
       cause: error,
     });
+  // To read a database, SQLite creates its -shm file.
+  if (typeof code === "string" && code.startsWith("SQLITE_IOERR"))
+    return new Error(
+      `${from} can't be copied to ${to}: ${(error as Error).message}. Nothing was written. Check whether a disk is full.`,
+      { cause: error },
+    );
   const reason = explainFileError(error, to);
   return reason === null ? error : new Error(reason, { cause: error });
 }

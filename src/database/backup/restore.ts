@@ -20,7 +20,7 @@ import { refusedBackupError } from "./refused-backup.ts";
 import { getDataFiles, measureFreeBytes, createFile, syncDirectory } from "../file/data-files.ts";
 import { lockDirectory } from "../file/directory-lock.ts";
 import { assertOurs, createKey, readKey } from "../file/data-directory.ts";
-import { countPendingMigrations } from "../migrate.ts";
+import { countPendingMigrations, findSchemaIssue } from "../migrate.ts";
 import { hasSealedValues, isKeyOf } from "../sealed-values.ts";
 import { finishRestore, buildStagingPaths } from "./unfinished-restore.ts";
 
@@ -167,6 +167,9 @@ function examineStaged(
     const orphans = database.query("PRAGMA foreign_key_check").values().length;
     if (orphans > 0) throw new Error(`${orphans} rows without what they refer to`);
     const pending = countPendingMigrations(database, migrations);
+    const issue = findSchemaIssue(database, migrations);
+    if (issue !== null)
+      throw refusedBackupError(file, `was changed by another program: it ${issue}`);
     const hasSecrets = hasSealedValues(database);
     if (key !== null && !isKeyOf(database, createVault(key))) return null;
     const secrets = hasSecrets ? (key === null ? "closed" : "open") : "none";

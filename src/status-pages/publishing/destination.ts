@@ -60,6 +60,9 @@ async function removeEmptyFolders(folder: string, paths: readonly string[]): Pro
 /** Other programs serve the folder, so they can read it regardless of the umask. */
 const modes = { folder: 0o755, file: 0o644 };
 
+/** A file is written under this name first, because readers must not see a part of it. */
+const getPart = (file: string) => `${file}.part`;
+
 async function createFolderDestination(
   publishDir: string | null,
   slug: string,
@@ -87,12 +90,22 @@ async function createFolderDestination(
     async put({ path }, content) {
       const file = join(folder, path);
       await makeFolder(dirname(file));
-      const part = `${file}.part`;
-      await writeFile(part, content);
-      await chmod(part, modes.file);
-      await rename(part, file);
+      const part = getPart(file);
+      try {
+        await writeFile(part, content);
+        await chmod(part, modes.file);
+        await rename(part, file);
+      } catch (error) {
+        await rm(part, { force: true }).catch(() => {});
+        throw error;
+      }
     },
-    remove: (path) => rm(join(folder, path), { force: true }),
+    async remove(path) {
+      const file = join(folder, path);
+      await rm(file, { force: true });
+      // Of a process that was killed while it wrote the file.
+      await rm(getPart(file), { force: true });
+    },
     tidy: (paths) => removeEmptyFolders(folder, paths),
   };
 }
