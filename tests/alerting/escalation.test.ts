@@ -223,10 +223,26 @@ describe("a policy", () => {
     expect(await passMinutes(1).catch(String)).toBe("Error: The power failed.");
     restart();
     const rest = await passMinutes(5);
-    expect(rest.map((one) => one.replace(/^\d+ /, ""))).toEqual([
+    expect(rest.map((one) => one.replace(/^\d+ /, ""))).toEqual(["second: monitor.down A"]);
+    // The end keeps its distance of ten minutes.
+    expect(await passMinutes(4)).toEqual([]);
+    expect(await passMinutes(2)).toHaveLength(1);
+  });
+
+  test("runs a missed step after the appliance was off, and the next ones at their distance", async () => {
+    const world = await createWorld(buildTwoSteps, { repeat: 2 });
+    await world.job.changeState("down");
+    await world.passMinutes(1);
+    world.restart();
+    world.time.now += 12 * 3_600_000;
+    const arrived = await world.passMinutes(25);
+    expect(arrived.map((one) => one.replace(/^\d+ /, ""))).toEqual([
       "second: monitor.down A",
-      "default: monitor.down A",
+      "first: monitor.down A",
+      "second: monitor.down A",
     ]);
+    const minutes = arrived.map((one) => Number.parseInt(one, 10));
+    expect(minutes.map((minute) => minute - (minutes[0] ?? 0))).toEqual([0, 10, 20]);
   });
 
   test("runs the next step at once if a delivery fails", async () => {

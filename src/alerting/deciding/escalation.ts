@@ -55,7 +55,7 @@ function escalate(decision: Decision, record: OpenRecord) {
   if (out.rest() !== null) return;
   planLater(decision, record, planned, stage);
   addEscalation(decision, record, `Step ${number} of ${policy.steps.length}: ${texts.join(", ")}.`);
-  const from = findStart(record.escalatedFrom ?? record.dueAt, record.dueAt, policy, stage);
+  const from = findStart(record.escalatedFrom ?? record.dueAt, record.dueAt, policy, stage, now);
   const next = findStage(policy, { step: number, round: stage.round });
   const nextAt = computeStageTime(policy, next, from);
   advance(decision, record, {
@@ -86,12 +86,16 @@ const describeStep = (
     ? null
     : { policy: plan?.name ?? null, step, steps: plan?.steps.length ?? step };
 
+/** A step that runs later than this was missed, because the appliance was off or stood still. */
+const missedMs = 60_000;
+
 /**
- * Returns the start from which the next steps count. If an acknowledgment or a snooze postponed this
- * step, the next ones keep their distance.
+ * Returns the start from which the next steps count. If an acknowledgment, a snooze or a standstill postponed this
+ * step, the next ones keep their distance, so that people have time to acknowledge.
  */
-function findStart(from: number, dueAt: number, policy: Plan, stage: Stage): number {
-  return from + Math.max(0, dueAt - computeStageTime(policy, stage, from));
+function findStart(from: number, dueAt: number, policy: Plan, stage: Stage, now: number): number {
+  const lateMs = now - dueAt > missedMs ? now - dueAt : 0;
+  return from + Math.max(0, dueAt - computeStageTime(policy, stage, from)) + lateMs;
 }
 
 const positionOf = (stage: Stage, { steps, repeat }: Plan) =>
