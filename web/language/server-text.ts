@@ -7,6 +7,15 @@ let translate = (text: string) => text;
 /** Translates a text that the server writes in English into the language of the page. */
 export const translateServerText = (text: string): string => translate(text);
 
+/** The title of an alert. Those of alert sources are texts of other tools. */
+export const nameAlert = ({
+  subject,
+  title,
+}: {
+  subject?: { type: string };
+  title: string;
+}): string => (subject?.type === "source" ? title : translateServerText(title));
+
 /** Loads the dictionary. Data that is shown must wait for it. */
 export const loadServerTexts = createChunk(async () => {
   const texts = await import("./server-texts.ts");

@@ -52,6 +52,8 @@ import { type Command, rankCommands, selectForActions } from "./palette-rules.ts
 import { recentRecords } from "./recent-records.ts";
 import { usePersonActions } from "./person-actions.ts";
 import { useOrganizationSwitch } from "./organization-switch.ts";
+import { nameIncident } from "../language/incident-title.ts";
+import { nameAlert } from "../language/server-text.ts";
 import { t } from "../language/text.ts";
 
 const dialogs: { label: string; keys?: string; icon: IconName; dialog: Dialog }[] = [
@@ -342,17 +344,18 @@ function useIncidentCommands({ text, isSearching, goTo }: Search): Command[] {
         hint: t("Maintenance"),
       }),
     ),
-    ...(past?.data ?? []).map(({ id, title, createdAt }) =>
-      createCommand(title, "check", visit(id), {
-        key: id,
+    ...(past?.data ?? []).map((incident) =>
+      createCommand(nameIncident(incident), "check", visit(incident.id), {
+        key: incident.id,
         // Monitors that fail repeatedly have many incidents with the same title.
         hint: t("Resolved incident · {time}", {
-          time: formatDateTime(zone, Date.parse(createdAt), Date.now()),
+          time: formatDateTime(zone, Date.parse(incident.createdAt), Date.now()),
         }),
       }),
     ),
     ...(open?.data ?? []).flatMap((incident) => {
-      const { id, title, partial } = incident;
+      const { id, partial } = incident;
+      const title = nameIncident(incident);
       const resolve = () => resolveIncident(id);
       return [
         createCommand(title, "warning", visit(id), { key: id, hint: t("Incident") }),
@@ -382,7 +385,8 @@ function useAlertCommands({ text, isSearching, goTo }: Search): Command[] {
   const zone = useZone();
   const { data } = useAlerts({ status: openStatuses.join(",") }, 1, isSearching);
   return (data?.data ?? []).flatMap((alert) => {
-    const { id, title, status, acknowledgments } = alert;
+    const { id, status, acknowledgments } = alert;
+    const title = nameAlert(alert);
     const isOwn = status === "acknowledged" && acknowledgments.some((one) => one.id === person.id);
     const actions: RecordAction[] = [
       isOwn

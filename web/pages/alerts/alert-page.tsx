@@ -12,8 +12,8 @@ import { useState } from "react";
 import { v1 } from "../../data/client.ts";
 import { useSignedInPerson } from "../../data/session.ts";
 import { addNote, type AlertDetails, revokeLinks, useAlert } from "./data.ts";
-import { AlertButtons, AlertIcon, nameAlert, Owner, stateOf } from "./ownership.tsx";
-import { translateServerText } from "../../language/server-text.ts";
+import { AlertButtons, AlertIcon, Owner, stateOf } from "./ownership.tsx";
+import { nameAlert, translateServerText } from "../../language/server-text.ts";
 import { t, tNode } from "../../language/text.ts";
 
 const crumbs = [{ to: "/alerts", label: t("Alerts") }];

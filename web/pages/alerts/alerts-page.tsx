@@ -16,7 +16,8 @@ import { useRowKeys } from "../../components/row-keys.ts";
 import { v1 } from "../../data/client.ts";
 import { type Alert, openStatuses, useAlerts } from "./data.ts";
 import { type AlertFilters, parseAlertFilters, queryOf } from "./filters.ts";
-import { AlertButtons, AlertIcon, nameAlert, Owner } from "./ownership.tsx";
+import { AlertButtons, AlertIcon, Owner } from "./ownership.tsx";
+import { nameAlert } from "../../language/server-text.ts";
 import { t } from "../../language/text.ts";
 
 const priorityLabels: Record<Priority, string> = {

@@ -6,6 +6,7 @@ import { notify, notifyError } from "../../components/toasts.tsx";
 import { retryUntilConnected, unwrapData, v1 } from "../../data/client.ts";
 import { listKey, recordKey } from "../../data/keys.ts";
 import { createDataQuery, createPageQuery, queryClient } from "../../data/query.ts";
+import { nameAlert } from "../../language/server-text.ts";
 import { t } from "../../language/text.ts";
 
 export type Alert = AlertSummary;
@@ -70,18 +71,18 @@ const refresh = (id: string) =>
     queryClient.invalidateQueries({ queryKey: recordKey("alert", id) }),
   ]);
 
-export const acknowledge = (alert: Pick<Alert, "id" | "title">) =>
-  perform(alert, t("Acknowledged: {title}", { title: alert.title }), () =>
+export const acknowledge = (alert: Pick<Alert, "id" | "title"> & Partial<Pick<Alert, "subject">>) =>
+  perform(alert, t("Acknowledged: {title}", { title: nameAlert(alert) }), () =>
     unwrapData(alerts({ id: alert.id }).acknowledge.post()),
   );
 
 export const openAgain = (alert: Alert) =>
-  perform(alert, t("Open again: {title}", { title: alert.title }), () =>
+  perform(alert, t("Open again: {title}", { title: nameAlert(alert) }), () =>
     unwrapData(alerts({ id: alert.id }).unacknowledge.post()),
   );
 
 export const revokeLinks = (alert: Alert) =>
-  perform(alert, t("Links revoked: {title}", { title: alert.title }), () =>
+  perform(alert, t("Links revoked: {title}", { title: nameAlert(alert) }), () =>
     unwrapData(alerts({ id: alert.id })["revoke-links"].post()),
   );
 
@@ -93,7 +94,7 @@ export const listSnoozes = (alert: Alert, zone: string) =>
   }));
 
 const snooze = (alert: Alert, until: number) =>
-  perform(alert, t("Snoozed: {title}", { title: alert.title }), () =>
+  perform(alert, t("Snoozed: {title}", { title: nameAlert(alert) }), () =>
     unwrapData(
       alerts({ id: alert.id }).snooze.post({ until: new Date(until).toISOString() as never }),
     ),

@@ -9,7 +9,7 @@ import { Time, useZone } from "../../components/display/time.tsx";
 import { useAction } from "../../components/toasts.tsx";
 import { useSignedInPerson } from "../../data/session.ts";
 import { acknowledge, type Alert, type AlertDetails, listSnoozes, openAgain } from "./data.ts";
-import { translateServerText } from "../../language/server-text.ts";
+import { nameAlert } from "../../language/server-text.ts";
 import { t, tNode } from "../../language/text.ts";
 import { SnoozeDialog } from "./snooze-dialog.tsx";
 
@@ -32,10 +32,6 @@ const endingNames: Record<Ending, string> = {
   unacknowledged: t("nobody acknowledged it"),
   unreached: t("no message arrived"),
 };
-
-/** The title of an alert. Those of alert sources are texts of other tools. */
-export const nameAlert = ({ subject, title }: Pick<Alert, "subject" | "title">): string =>
-  subject.type === "source" ? title : translateServerText(title);
 
 /** Returns the icon of an alert: its problem while it lasts. */
 export function stateOf({ type, priority, resolvedAt, resolvedBecause }: Alert): State {
@@ -99,7 +95,7 @@ export function AlertButtons({
           size={size}
           loading={opening.isPending}
           onClick={opening.run}
-          aria-label={t("Open {title} again", { title: alert.title })}
+          aria-label={t("Open {title} again", { title: nameAlert(alert) })}
         >
           {t("Open again")}
         </BusyButton>
@@ -109,7 +105,7 @@ export function AlertButtons({
           variant={size === "sm" ? "filled" : "default"}
           loading={acknowledging.isPending}
           onClick={acknowledging.run}
-          aria-label={t("Acknowledge {title}", { title: alert.title })}
+          aria-label={t("Acknowledge {title}", { title: nameAlert(alert) })}
         >
           {t("Acknowledge")}
         </BusyButton>
@@ -127,7 +123,7 @@ function SnoozeMenu({ alert, size }: { alert: Alert; size: "xs" | "sm" }) {
       {isChoosing && <SnoozeDialog alert={alert} onClose={() => setChoosing(false)} />}
       <Menu position="bottom-end" width={200}>
         <Menu.Target>
-          <Button size={size} aria-label={t("Snooze {title}", { title: alert.title })}>
+          <Button size={size} aria-label={t("Snooze {title}", { title: nameAlert(alert) })}>
             {t("Snooze")}
           </Button>
         </Menu.Target>

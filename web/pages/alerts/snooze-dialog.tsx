@@ -3,6 +3,7 @@ import { DateTimeField } from "../../components/forms/date-time-field.tsx";
 import { toClock, toInstantText } from "../../components/forms/date-time-rules.ts";
 import { FormDialog, useForm } from "../../components/forms/form.tsx";
 import { v1 } from "../../data/client.ts";
+import { nameAlert } from "../../language/server-text.ts";
 import { t } from "../../language/text.ts";
 import { type Alert, snoozeUntil } from "./data.ts";
 
@@ -20,7 +21,7 @@ export function SnoozeDialog({ alert, onClose }: { alert: Alert; onClose: () => 
   return (
     <FormDialog
       form={form}
-      title={t("Snooze {title}", { title: alert.title })}
+      title={t("Snooze {title}", { title: nameAlert(alert) })}
       submit={t("Snooze")}
       onClose={onClose}
       curl={() => ({

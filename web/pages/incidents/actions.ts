@@ -7,6 +7,7 @@ import { createProvisionalId } from "../../data/record.ts";
 import { queryClient } from "../../data/query.ts";
 import { hold } from "../../components/held-changes.tsx";
 import { deleteRecord, holdDeletion } from "../../components/deletion.ts";
+import { nameIncident } from "../../language/incident-title.ts";
 import { notifyError, notifyWaiting } from "../../components/toasts.tsx";
 
 /**
@@ -69,7 +70,8 @@ export function setStatus(incident: Incident, status: "resolved" | "investigatin
 
 /** Deletes an incident. Holds it if customers can see it or channels were notified of it. */
 export function deleteIncident(incident: Incident) {
-  const { id, title } = incident;
+  const { id } = incident;
+  const title = nameIncident(incident);
   const route = v1.incidents({ id });
   if (incident.public || incident.status !== "resolved")
     holdDeletion((query) => route.delete(undefined, { query, ...addIfMatch(incident) }));

@@ -16,13 +16,13 @@ import { useRowKeys } from "../../components/row-keys.ts";
 import { v1 } from "../../data/client.ts";
 import { useSignedInPerson } from "../../data/session.ts";
 import { useDrills } from "../alerts/data.ts";
-import { AlertIcon, nameAlert, Owner } from "../alerts/ownership.tsx";
+import { AlertIcon, Owner } from "../alerts/ownership.tsx";
 import { peopleQuery } from "../settings/data.ts";
 import { useReadiness } from "./data.ts";
 import { DrillDialog, type Drilled } from "./drill-dialog.tsx";
 import { PersonDrillDialog } from "./monthly-drill.tsx";
 import { describeDrill } from "./policy-words.ts";
-import { translateServerText } from "../../language/server-text.ts";
+import { nameAlert, translateServerText } from "../../language/server-text.ts";
 import { t, tNode } from "../../language/text.ts";
 
 const crumbs = [{ to: "/on-call", label: t("On call") }];

@@ -14,6 +14,7 @@ import { getFormatter } from "../../../src/core/time/times.ts";
 import { Time, useNow, useZone } from "../../components/display/time.tsx";
 import { SeverityPill } from "../incidents/labels.tsx";
 import { countStates, buildHeadline, findWorstIncident } from "./wall-rules.ts";
+import { nameIncident } from "../../language/incident-title.ts";
 import { t, tCount, tNode } from "../../language/text.ts";
 
 /** The overall state in one line: logo, words, counts and the time, which is `at` if it is given. */
@@ -103,7 +104,9 @@ export function OpenIncidents({
   incidents: readonly IncidentSummary[];
   total: number;
 }) {
-  const { title, severity, status, createdAt } = findWorstIncident(incidents);
+  const incident = findWorstIncident(incidents);
+  const { severity, status, createdAt } = incident;
+  const title = nameIncident(incident);
   return (
     <section className="wall-incidents" aria-label={t("Open incidents")}>
       <SeverityPill severity={severity} />

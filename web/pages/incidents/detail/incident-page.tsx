@@ -26,6 +26,7 @@ import { SeverityPill, StatusPill } from "../labels.tsx";
 import { Postmortem } from "./postmortem.tsx";
 import { PreviewDialog } from "../preview-dialog.tsx";
 import { Timeline } from "./timeline.tsx";
+import { nameIncident } from "../../../language/incident-title.ts";
 import { t, tNode } from "../../../language/text.ts";
 
 const crumbs = [{ to: "/incidents", label: t("Incidents") }];
@@ -72,7 +73,11 @@ function Incident({ incident }: { incident: IncidentRecord }) {
   const hasView = isWide && pages.length > 0;
   return (
     <>
-      <PageHeader title={incident.title} crumbs={crumbs} below={<Line incident={incident} />}>
+      <PageHeader
+        title={nameIncident(incident)}
+        crumbs={crumbs}
+        below={<Line incident={incident} />}
+      >
         <Actions incident={incident} draft={draft} onDialog={setDialog} />
       </PageHeader>
       <PartialNote subject={t("The incident")} partial={incident.partial} />

@@ -21,6 +21,7 @@ import {
   savePostmortem,
 } from "./postmortem.tsx";
 import { Timeline } from "./timeline.tsx";
+import { nameIncident } from "../../../language/incident-title.ts";
 import { t } from "../../../language/text.ts";
 
 const outline = t("**Impact**\n\n\n**Root cause**\n\n\n**Action items**\n\n- [ ] ");
@@ -40,7 +41,8 @@ export default function PostmortemPage() {
 }
 
 function Postmortem({ incident }: { incident: Incident }) {
-  const { id, title, postmortem } = incident;
+  const { id, postmortem } = incident;
+  const title = nameIncident(incident);
   const mayWrite = useMayChange(incident);
   const [isEditing, setEditing] = useState(false);
   const isWriting = mayWrite && (isEditing || postmortem === null);

@@ -16,6 +16,7 @@ import { Receipt } from "./receipt.tsx";
 import { EditUpdateDialog, RevisionsDialog } from "./update-dialogs.tsx";
 import { incidentStatusLabels } from "../words.ts";
 import { capitalize } from "../../../../src/core/text/formatting.ts";
+import { translateServerText } from "../../../language/server-text.ts";
 import { t, tNode } from "../../../language/text.ts";
 
 type Author = IncidentTraces["authors"][number];
@@ -169,10 +170,11 @@ function Update({
   const [dialog, setDialog] = useState<"edit" | "revisions" | null>(null);
   const nameOf = useAuthorName();
   const close = () => setDialog(null);
+  const isAutomatic = author?.type === "monitor" && editedAt === null;
   return (
     <li className="timeline-update">
       <b>{incidentStatusLabels[status]}</b>
-      <Markdown text={message} isPlain={author?.type === "monitor" && editedAt === null} />
+      <Markdown text={isAutomatic ? translateServerText(message) : message} isPlain={isAutomatic} />
       <span className="timeline-by">
         {mayWrite && (
           <span className="timeline-edit">

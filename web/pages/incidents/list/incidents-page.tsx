@@ -23,6 +23,7 @@ import { Duration } from "../facts.tsx";
 import { IncidentFilterBar } from "./filter-bar.tsx";
 import { type IncidentFilters, parseIncidentFilters, isNarrowed, shownPartsOf } from "./filters.ts";
 import { IncidentIcon, SeverityPill, StatusPill } from "../labels.tsx";
+import { nameIncident } from "../../../language/incident-title.ts";
 import { t, tNode } from "../../../language/text.ts";
 
 const openOne = () => openDialog({ kind: "create-incident" });
@@ -170,7 +171,8 @@ function IncidentRow({
   /** Names of the affected monitors. */
   monitors: readonly string[];
 }) {
-  const { id, title, status, severity, origin, createdAt } = incident;
+  const { id, status, severity, origin, createdAt } = incident;
+  const title = nameIncident(incident);
   const about = [
     ...(origin === "monitor" ? [t("opened by monitor")] : []),
     ...(incident.public ? [] : [t("not public")]),

@@ -16,6 +16,7 @@ import { Panel } from "../../../components/page.tsx";
 import { StateIcon } from "../../../components/display/state-icon.tsx";
 import { Time } from "../../../components/display/time.tsx";
 import { useSignedInPerson } from "../../../data/session.ts";
+import { nameField } from "../../settings/organization/field-labels.ts";
 import { t, tCount, tNode } from "../../../language/text.ts";
 
 const isFailing = (monitor: Monitor | undefined) =>
@@ -143,7 +144,7 @@ function ChangeLine({ change }: { change: Causes["changes"][number] }) {
   const { person } = useSignedInPerson();
   const { actor } = change;
   const [before, name, after] = describeAction(change);
-  const fields = describeFields(change);
+  const fields = describeFields(change, nameField);
   return (
     <Line icon={<Icon name="edit" size={15} />} at={change.at}>
       <b>{actor.id === person.id ? t("You") : actor.name}</b> {before}
