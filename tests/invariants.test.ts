@@ -140,7 +140,7 @@ async function createRecords(api: Client) {
   return ids;
 }
 
-/** Every response that an organization can read about these records. */
+/** Requests everything that an organization can read about these records. */
 async function view(api: Client, ids: Record<string, string[]>) {
   const paths = resources.flatMap((resource) => [
     `/api/v1/${resource}`,

@@ -126,7 +126,7 @@ test("bun run dev builds the page before it serves, and again after a change in 
   expect(await run.exited).toBe(0);
 });
 
-/** The end of the output for these test files. */
+/** Runs these test files, and returns the end of the output. */
 async function runFiles(files: Record<string, string>) {
   const cwd = directory();
   mkdirSync(join(cwd, "a"));

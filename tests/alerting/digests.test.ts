@@ -6,7 +6,7 @@ import { createPager } from "../support/pager.ts";
 import { replyWith, reset, startTarget } from "../support/target.ts";
 
 /** Monitors A, B, C, … on one channel, and times in seconds from the start. */
-async function readMoments() {
+async function createDigestWorld() {
   const pager = await createPager();
   const hook = await pager.inbox();
   const begin = pager.time.now + 60_000;
@@ -51,7 +51,7 @@ test("hundreds of monitors that go down at once are a few messages below 20 kB, 
 });
 
 test("alerts that do not fit into a digest are sent in another one", async () => {
-  const { hook, at } = await readMoments();
+  const { hook, at } = await createDigestWorld();
   await using _ = hook;
   const names = Array.from({ length: 60 }, (_unused, index) => `${"long ".repeat(40)}${index}`);
   await at(0, ...names.slice(0, 20));
@@ -103,7 +103,7 @@ test("more than 1,000 alerts are several messages for every service", async () =
 
 describe("an alert", () => {
   test("is sent alone after five seconds", async () => {
-    const { hook, at } = await readMoments();
+    const { hook, at } = await createDigestWorld();
     await using _ = hook;
     await at(0, "A");
     await at(4.9);
@@ -113,7 +113,7 @@ describe("an alert", () => {
   });
 
   test("within five seconds of the first is sent with it, at least one second later", async () => {
-    const { hook, at } = await readMoments();
+    const { hook, at } = await createDigestWorld();
     await using _ = hook;
     await at(0, "A");
     await at(3, "B");
@@ -132,7 +132,7 @@ describe("an alert", () => {
   });
 
   test("after the first was sent is a separate message", async () => {
-    const { hook, at } = await readMoments();
+    const { hook, at } = await createDigestWorld();
     await using _ = hook;
     await at(0, "A");
     await at(5.1);
@@ -144,7 +144,7 @@ describe("an alert", () => {
   });
 
   test("that repeats delays a message for at most ten seconds", async () => {
-    const { hook, at } = await readMoments();
+    const { hook, at } = await createDigestWorld();
     await using _ = hook;
     const seconds = [0, 1, 2, 3, 4, 4.8, 5.6, 6.4, 7.2, 8, 8.8, 9.6];
     for (const second of seconds) await at(second, `at ${second}`);
@@ -253,7 +253,7 @@ describe("while a channel is down", () => {
 
   /** Two failing deliveries, about A and B; the next attempts are at second 393. */
   async function setUpTwoFailing() {
-    const world = await readMoments();
+    const world = await createDigestWorld();
     world.hook.setReply(replyWith(500));
     await world.at(0, "A");
     await world.at(6);

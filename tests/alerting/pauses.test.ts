@@ -25,7 +25,7 @@ const pauses: Record<
 for (const [what, pauseOf] of Object.entries(pauses))
   describe(`a pause through ${what}`, () => {
     /** A checked site with a channel. */
-    async function watchTarget() {
+    async function createWatchedSite() {
       const pager = await createPager();
       const hook = await pager.inbox();
       const { id: groupId } = await pager.group();
@@ -51,7 +51,7 @@ for (const [what, pauseOf] of Object.entries(pauses))
     }
 
     test("is not sent, nor its end, while everything is up", async () => {
-      await using world = await watchTarget();
+      await using world = await createWatchedSite();
       await world.goesOn(20);
       await world.pause(true);
       await world.goesOn(120);
@@ -62,7 +62,7 @@ for (const [what, pauseOf] of Object.entries(pauses))
     });
 
     test("delays an outage, which is sent once the pause is over", async () => {
-      await using world = await watchTarget();
+      await using world = await createWatchedSite();
       await world.pause(true);
       world.shop.failNow();
       await world.goesOn(120);
@@ -73,7 +73,7 @@ for (const [what, pauseOf] of Object.entries(pauses))
     });
 
     test("in an outage stops the reminders; the state at its end is sent to channels that don't know it", async () => {
-      await using world = await watchTarget();
+      await using world = await createWatchedSite();
       world.shop.failNow();
       await world.goesOn(20);
       await world.pause(true);

@@ -5,7 +5,7 @@ import { replyWith } from "../support/target.ts";
 import { makeUnstorable } from "../support/unwritable-store.ts";
 
 /** An appliance whose regular writes can fail, with its own clock. */
-async function watchTarget() {
+async function createFailingStore() {
   const pager = await createPager();
   const disk = makeUnstorable(pager.store, pager.time);
   const alarm = new StorageAlarm({
@@ -28,7 +28,7 @@ const summarize = (inbox: { received(): { type: string; data: { problem: string 
   inbox.received().map(({ type, data }) => `${type} ${data.problem}`);
 
 test("one alert reports that results can't be stored, and one that they can again", async () => {
-  const world = await watchTarget();
+  const world = await createFailingStore();
   await using defaultInbox = await world.inbox({ default: true });
   await using other = await world.inbox();
   await using off = await world.inbox({ default: true, enabled: false });
@@ -50,7 +50,7 @@ test("one alert reports that results can't be stored, and one that they can agai
 });
 
 test("without a default channel all channels of an organization are notified", async () => {
-  const world = await watchTarget();
+  const world = await createFailingStore();
   await using one = await world.inbox();
   await using two = await world.inbox();
   const { json } = await world.theirs.api("POST", "/api/v1/alert-channels", {
@@ -63,7 +63,7 @@ test("without a default channel all channels of an organization are notified", a
 });
 
 test("a channel that fails is retried with the same id, and gets the end after the start", async () => {
-  const world = await watchTarget();
+  const world = await createFailingStore();
   await using hook = await world.inbox({ default: true }, replyWith(503));
   await world.passSeconds(8, true);
   const first = hook.received()[0]?.id;
@@ -76,7 +76,7 @@ test("a channel that fails is retried with the same id, and gets the end after t
 });
 
 test("a write that fails once causes no alert", async () => {
-  const world = await watchTarget();
+  const world = await createFailingStore();
   await using hook = await world.inbox({ default: true });
   await world.passSeconds(1, true);
   await world.passSeconds(60, false);

@@ -13,7 +13,7 @@ function readProcessorMs(): number {
 }
 
 /** The longest turn of the event loop from now on. */
-function holdMeter() {
+function createHoldMeter() {
   let last = readProcessorMs();
   let longest = 0;
   let isOver = false;
@@ -34,7 +34,7 @@ type Measured = { name: string; holdMs: number; checkMs: number; message: string
 
 async function measure(name: string, fields: object): Promise<Measured> {
   const startedAt = performance.now();
-  const held = holdMeter();
+  const held = createHoldMeter();
   const { message } = await runCheckOfType("http", fields, { timeoutMs });
   return { name, holdMs: held(), checkMs: performance.now() - startedAt, message };
 }

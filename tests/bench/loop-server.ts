@@ -5,7 +5,7 @@ import { createLog } from "../../src/core/log.ts";
 
 // A server that reports on request for how long it blocked its event loop since the last request.
 
-/** In wall time, and in the thread's CPU time, which other processes do not affect. */
+/** Longest blocking in wall time, and in the thread's CPU time, which other processes do not affect. */
 export type Held = { wall: number; cpu: number };
 
 const [dataDir = "", port = ""] = process.argv.slice(2);

@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => box[Symbol.asyncDispose]());
 
 /** A person's account: a separate environment. */
-function readAccount(variables: Record<string, string> = {}) {
+function createAccountEnvironment(variables: Record<string, string> = {}) {
   const home = newDirectory();
   const env = { PATH: `${dirname(binary)}:${process.env["PATH"]}`, HOME: home, ...variables };
   return {
@@ -39,7 +39,8 @@ function readAccount(variables: Record<string, string> = {}) {
   };
 }
 
-const buildVisitor = () => readAccount({ SIGNALBOX_URL: server, SIGNALBOX_KEY: box.key });
+const buildVisitor = () =>
+  createAccountEnvironment({ SIGNALBOX_URL: server, SIGNALBOX_KEY: box.key });
 
 /** A monitor of the appliance's port or of a closed one, after its first check. */
 async function createMonitor(name: string, isUp: boolean): Promise<Json> {
@@ -57,7 +58,10 @@ const getWebShop = () => (shop ??= createMonitor("Web shop", true));
 const document = await Bun.file(join(import.meta.dir, "..", "..", "docs", "client.md")).text();
 
 /** Logs in on a terminal and returns its output. */
-async function logIn({ cwd, env }: ReturnType<typeof readAccount>, responses: [RegExp, string][]) {
+async function logIn(
+  { cwd, env }: ReturnType<typeof createAccountEnvironment>,
+  responses: [RegExp, string][],
+) {
   let output = "";
   const child = Bun.spawn([binary, "login"], {
     cwd,
@@ -78,7 +82,7 @@ async function logIn({ cwd, env }: ReturnType<typeof readAccount>, responses: [R
 }
 
 test("login asks for address and key on a terminal, hides the key, and stores it for this person only", async () => {
-  const me = readAccount();
+  const me = createAccountEnvironment();
   const { exitCode, shown } = await logIn(me, [
     [/Address of the Signalbox: /, `${server}/`],
     [/API key: /, box.key],
@@ -98,7 +102,7 @@ test("login asks for address and key on a terminal, hides the key, and stores it
 });
 
 test("login reads a key from standard input, a file or an option, and does not store a rejected one", async () => {
-  const me = readAccount();
+  const me = createAccountEnvironment();
   writeFileSync(join(me.cwd, "key"), `${box.key}\n`);
   const wrong = join(me.cwd, "wrong");
   writeFileSync(wrong, `sbx_${"x".repeat(43)}`);
@@ -130,14 +134,14 @@ test("login reads a key from standard input, a file or an option, and does not s
 test("a key is sent only to its own server", async () => {
   await using other = await startTarget(replyWith(200, "{}"));
   const elsewhere = other.at("").replace(/\/$/, "");
-  const me = readAccount();
+  const me = createAccountEnvironment();
   writeFileSync(join(me.cwd, "key"), box.key);
   await expectSuccess(me.run("login", "--server", server, "--key-file", "key"));
   const stored = await me.run("status", "--server", elsewhere);
-  const variables = readAccount({ SIGNALBOX_URL: server, SIGNALBOX_KEY: box.key });
+  const variables = createAccountEnvironment({ SIGNALBOX_URL: server, SIGNALBOX_KEY: box.key });
   const inVariable = await variables.run("status", "--server", elsewhere);
   expect([stored.exitCode, inVariable.exitCode, other.asked]).toEqual([2, 2, []]);
-  const named = readAccount({ SIGNALBOX_KEY: box.key });
+  const named = createAccountEnvironment({ SIGNALBOX_KEY: box.key });
   expect((await named.run("status", "--server", elsewhere)).exitCode).toBe(6);
   expect(other.asked[0]?.headers.authorization).toBe(`Bearer ${box.key}`);
 });
@@ -244,7 +248,7 @@ test("status counts monitors, lists outages, open incidents and maintenance, and
   expect((await me.run("maintenance", "end", "new")).exitCode).toBe(1);
   for (const { name } of status.down) await expectSuccess(me.run("monitor", "pause", name));
   expect(await me.run("status")).toMatchObject({ exitCode: 0, stderr: "" });
-  const unreachableServer = readAccount({
+  const unreachableServer = createAccountEnvironment({
     SIGNALBOX_URL: `http://127.0.0.1:${getFreePort()}`,
     SIGNALBOX_KEY: box.key,
   });
@@ -254,7 +258,7 @@ test("status counts monitors, lists outages, open incidents and maintenance, and
 type Step = { name: string; run: string; if?: string };
 
 /** Runs a job like GitHub: a failed step skips the following ones, except for `always` and `failure`. */
-async function runJob(steps: readonly Step[], me: ReturnType<typeof readAccount>) {
+async function runJob(steps: readonly Step[], me: ReturnType<typeof createAccountEnvironment>) {
   const ran: string[] = [];
   let hasFailed = false;
   const file = join(me.cwd, "github-env");
@@ -338,7 +342,7 @@ test("the commands of the document work as shown", async () => {
 });
 
 test("the shell uses the printed completion", async () => {
-  const me = readAccount();
+  const me = createAccountEnvironment();
   // A function of the package bash-completion.
   const helper = "_get_comp_words_by_ref() { words=(signalbox maint); cur=maint; cword=1; }";
   const script = `${helper}

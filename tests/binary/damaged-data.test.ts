@@ -74,7 +74,7 @@ describe("unusable data exits with 3 and one line, and stays unchanged", () => {
     });
 
   test("a database damaged after a kill, with its last writes still in the log", async () => {
-    await using box = await readKilled();
+    await using box = await createKilledMachine();
     const file = join(box.dataDir, "signalbox.db");
     await flipBits(file);
     const before = await contentOf(box.dataDir);
@@ -96,7 +96,7 @@ describe("unusable data exits with 3 and one line, and stays unchanged", () => {
   };
   for (const [name, damage] of Object.entries(logDamages))
     test(name, async () => {
-      await using box = await readKilled();
+      await using box = await createKilledMachine();
       await damage(join(box.dataDir, "signalbox.db-wal"));
       const before = await contentOf(box.dataDir);
       const copy = join(box.directory, "copy.db");
@@ -119,7 +119,7 @@ const killedData = mkdtempSync(join(tmpdir(), "signalbox-killed-"));
 afterAll(() => rmSync(killedData, { recursive: true }));
 
 /** A killed machine with writes in its log; a copy of one that was killed once. */
-async function readKilled() {
+async function createKilledMachine() {
   killedOnce ??= killOne();
   const { key, before } = await killedOnce;
   const box = createMachine();
@@ -146,7 +146,7 @@ async function killOne() {
 }
 
 test("without its index, a damaged log is used up to the damage", async () => {
-  await using box = await readKilled();
+  await using box = await createKilledMachine();
   const file = join(box.dataDir, "signalbox.db");
   truncateSync(`${file}-wal`, box.before + 1);
   expect((await box.run(["serve", "--port", "0"])).stderr).toContain(`remove ${file}-shm`);

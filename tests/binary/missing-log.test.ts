@@ -7,7 +7,7 @@ import { createServerClient, createMachineWithKey, expectSuccess } from "../supp
 type Box = Awaited<ReturnType<typeof createMachineWithKey>>;
 
 /** A machine whose last write is only in the write-ahead log. */
-async function writeSample() {
+async function createMachineWithUnsavedLog() {
   const box = await createMachineWithKey();
   const server = await box.serve();
   const api = createServerClient(server.url, box.key);
@@ -25,7 +25,7 @@ async function serveAndListTitles(box: Box, flags: string[] = []) {
 }
 
 test("a copy of a running data directory without its log is rejected by name, and starts only with a flag", async () => {
-  const { box, server } = await writeSample();
+  const { box, server } = await createMachineWithUnsavedLog();
   await using _ = box;
   const copy = join(box.directory, "copy");
   mkdirSync(copy);
@@ -51,7 +51,7 @@ test("a copy of a running data directory without its log is rejected by name, an
 
 test("a killed server starts again with every write, also after a command in between", async () => {
   for (const between of [false, true]) {
-    const { box, server } = await writeSample();
+    const { box, server } = await createMachineWithUnsavedLog();
     await using _ = box;
     await server.stop("SIGKILL");
     expect(existsSync(logOf(box))).toBe(true);
@@ -62,7 +62,7 @@ test("a killed server starts again with every write, also after a command in bet
 });
 
 test("finished runs, restores over killed runs, and data of older versions need no flag", async () => {
-  const { box, server } = await writeSample();
+  const { box, server } = await createMachineWithUnsavedLog();
   await using _ = box;
   const backup = join(box.directory, "backup");
   await expectSuccess(box.run(["backup", backup]));
@@ -81,7 +81,7 @@ test("finished runs, restores over killed runs, and data of older versions need 
 });
 
 test("a start that fails on a used port does not block the next one", async () => {
-  const { box, server } = await writeSample();
+  const { box, server } = await createMachineWithUnsavedLog();
   await using _ = box;
   expect(await server.stop()).toBe(0);
   const taken = Bun.listen({ hostname: "0.0.0.0", port: 0, socket: { data() {} } });

@@ -6,7 +6,7 @@ import { createServerClient, createMachineWithKey, expectSuccess } from "../supp
 import { createSmallDisk } from "../support/small-disk.ts";
 
 /** A machine whose administrator is alerted by a webhook. */
-async function watchTarget(disk?: string) {
+async function createAlertedMachine(disk?: string) {
   const box = await createMachineWithKey(disk);
   const person = ["--email", "ada@acme.example", "--name", "Ada"];
   await expectSuccess(box.run(["users", "create", "--org", "acme", ...person]));
@@ -65,7 +65,7 @@ test.concurrent.skipIf(possible === null)(
   async () => {
     using disk = createSmallDisk(3_000);
     if (disk === null) throw new Error("A disk could be made a moment ago.");
-    await using result = await watchTarget(disk.path);
+    await using result = await createAlertedMachine(disk.path);
     disk.reserve(2_300);
     await result.restart();
     await result.untilTold("disk", 1);
@@ -82,7 +82,7 @@ test.concurrent.skipIf(possible === null)(
 test.concurrent(
   "a process that was suspended for more than five seconds reports it afterwards",
   async () => {
-    await using result = await watchTarget();
+    await using result = await createAlertedMachine();
     await result.pause(6.5);
     await result.untilTold("loop", 1);
     await result.restart();

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => box[Symbol.asyncDispose]());
 
 /** A new connection to the shared server, and the log from now on. */
-async function dialServer() {
+async function openServerConnection() {
   const { port, url } = server;
   const { key } = box;
   const api = createServerClient(url, key);
@@ -45,7 +45,7 @@ describe("exactly one host", () => {
   ];
   for (const [name, hosts] of refused)
     test(`${name} is 400`, async () => {
-      using box = await dialServer();
+      using box = await openServerConnection();
       box.line.send(buildRequestHead("GET /api/v1/incidents", box.key, hosts));
       expect(await box.line.waitForText(/\r\n\r\n/)).toStartWith("HTTP/1.1 400 ");
     });
@@ -64,7 +64,7 @@ describe("exactly one host", () => {
 
   for (const host of ["a", "nas", "nas:80", "status.example.org", "[::1]"])
     test(`${host} gets a response, for writes as well`, async () => {
-      using box = await dialServer();
+      using box = await openServerConnection();
       const body = '{"title":"Slow"}';
       const headers = [...json.with(0, `Host: ${host}`), `Content-Length: ${body.length}`];
       box.line.send(buildRequestHead(create, box.key, headers) + body);
@@ -78,7 +78,7 @@ describe("exactly one host", () => {
 
 describe("the length of a body", () => {
   test("a body over 256 KiB gets 413, and the connection stays open", async () => {
-    using box = await dialServer();
+    using box = await openServerConnection();
     box.line.send(buildRequestHead(create, box.key, [...json, `Content-Length: ${300 * 1024}`]));
     box.line.send("x".repeat(300 * 1024));
     expect(await box.line.waitForText(/PAYLOAD_TOO_LARGE.*\}$/s)).toStartWith("HTTP/1.1 413 ");
@@ -87,14 +87,14 @@ describe("the length of a body", () => {
   });
 
   test("an announced body of 10 GB gets 413 before its first byte", async () => {
-    using box = await dialServer();
+    using box = await openServerConnection();
     box.line.send(buildRequestHead(create, box.key, [...json, "Content-Length: 10000000000"]));
     const response = await box.line.waitForText(/PAYLOAD_TOO_LARGE.*\}$/s);
     expect(response).toStartWith("HTTP/1.1 413 ");
   });
 
   test("a chunked body gets 413 as soon as it exceeds 256 KiB", async () => {
-    using box = await dialServer();
+    using box = await openServerConnection();
     box.line.send(buildRequestHead(create, box.key, [...json, "Transfer-Encoding: chunked"]));
     box.line.send(encodeChunk(`{"title":"${"x".repeat(256 * 1024)}`));
     expect(await box.line.waitForText(/PAYLOAD_TOO_LARGE/)).toStartWith("HTTP/1.1 413 ");
@@ -102,7 +102,7 @@ describe("the length of a body", () => {
   });
 
   test("a chunked body within the limit is accepted", async () => {
-    using box = await dialServer();
+    using box = await openServerConnection();
     box.line.send(buildRequestHead(create, box.key, [...json, "Transfer-Encoding: chunked"]));
     for (const part of ['{"tit', 'le":"Sl', 'ow"}', ""]) box.line.send(encodeChunk(part));
     expect(await box.line.waitForText(/"Slow"/)).toStartWith("HTTP/1.1 201 ");
@@ -115,7 +115,7 @@ describe("the length of a body", () => {
   ];
   for (const [name, headers] of ambiguous)
     test(`${name}: rejected with 400, closed, and nothing is written`, async () => {
-      using box = await dialServer();
+      using box = await openServerConnection();
       box.line.send(`${buildRequestHead(create, box.key, [...json, ...headers])}{"title":"Slow"}`);
       expect(await box.line.waitUntilClosed()).toStartWith("HTTP/1.1 400 ");
       expect(await box.create()).toBe(0);
@@ -123,7 +123,7 @@ describe("the length of a body", () => {
 });
 
 test("pipelined GETs get their responses in order", async () => {
-  using box = await dialServer();
+  using box = await openServerConnection();
   const sizes = Array.from({ length: 50 }, (_, index) => index + 1);
   box.line.send(
     sizes
@@ -136,7 +136,7 @@ test("pipelined GETs get their responses in order", async () => {
 });
 
 test("pipelined writes of one client all happen and get their responses in order", async () => {
-  using box = await dialServer();
+  using box = await openServerConnection();
   const titles = Array.from({ length: 100 }, (_, index) => `Incident ${index}`);
   const requests = titles.map((title) => {
     const body = JSON.stringify({ title });
@@ -149,7 +149,7 @@ test("pipelined writes of one client all happen and get their responses in order
 });
 
 test("200 clients that drip their requests lock no other client out", async () => {
-  using box = await dialServer();
+  using box = await openServerConnection();
   const request = buildRequestHead(create, box.key, [...json, "Content-Length: 1000"]);
   const lines = await Promise.all(Array.from({ length: 200 }, () => dialPort(box.port)));
   for (let at = 0; at < 30; at++) {

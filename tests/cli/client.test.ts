@@ -33,7 +33,7 @@ const createClientAt = (server: string, caFile: string | null = null, timeoutSec
 
 const readRejection = (status: number, error: object) => () => Response.json({ error }, { status });
 
-/** The error of a list request. */
+/** Lists records, and returns the error. */
 async function readFailure(server: string, caFile: string | null = null, timeoutSeconds = 60) {
   const { v1 } = await createClientAt(server, caFile, timeoutSeconds);
   const error = await unwrapPage(v1.monitors.get({ query: {} })).then(

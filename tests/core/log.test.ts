@@ -2,13 +2,13 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { logFormats, logLevels, createLog } from "../../src/core/log.ts";
 
-function readUsed(settings?: Parameters<typeof createLog>[1]) {
+function createMemoryLog(settings?: Parameters<typeof createLog>[1]) {
   const lines: string[] = [];
   return { lines, log: createLog((line) => void lines.push(line), settings) };
 }
 
 test("JSON is one object per line: time, level, message and the other fields", () => {
-  const { lines, log } = readUsed({ logFormat: "json", logLevel: "debug" });
+  const { lines, log } = createMemoryLog({ logFormat: "json", logLevel: "debug" });
   log.warn("sign-in failed", { requestId: "r1", attempts: 3, address: undefined, person: null });
   const { time, ...entry } = JSON.parse(lines.join(""));
   expect(time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -22,7 +22,7 @@ test("JSON is one object per line: time, level, message and the other fields", (
 });
 
 test("text is time, level, message and pairs", () => {
-  const { lines, log } = readUsed();
+  const { lines, log } = createMemoryLog();
   log.info("stopping");
   log.error("request failed", { requestId: "r1", cause: "no such table" });
   expect(lines.map((line) => line.slice(line.indexOf(" ") + 1))).toEqual([
@@ -34,7 +34,7 @@ test("text is time, level, message and pairs", () => {
 test.each(logLevels)(
   "at level %s only entries of this or a more severe level are logged",
   (logLevel) => {
-    const { lines, log } = readUsed({ logFormat: "text", logLevel });
+    const { lines, log } = createMemoryLog({ logFormat: "text", logLevel });
     for (const level of logLevels) log[level]?.(`at ${level}`);
     const expected = logLevels.slice(logLevels.indexOf(logLevel));
     expect(lines.map((line) => line.trim().split(" ").at(-1))).toEqual([...expected]);
@@ -42,7 +42,7 @@ test.each(logLevels)(
 );
 
 test("fields of an access line are not computed below debug level, and a new level applies at once", () => {
-  const { lines, log } = readUsed();
+  const { lines, log } = createMemoryLog();
   let count = 0;
   const buildEntry = () => log.debug?.("request", { number: ++count });
   buildEntry();
@@ -55,7 +55,7 @@ test("fields of an access line are not computed below debug level, and a new lev
 
 describe.each(logFormats)("as %s", (logFormat) => {
   test("no message or value starts a new line or controls the terminal", () => {
-    const { lines, log } = readUsed({ logFormat, logLevel: "info" });
+    const { lines, log } = createMemoryLog({ logFormat, logLevel: "info" });
     const nasty = fc.string({
       unit: fc.oneof(
         fc.constantFrom("\n", "\r", "\u001b", "\u0085", "\u009b", "\u2028", '"'),

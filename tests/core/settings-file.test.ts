@@ -9,7 +9,7 @@ const folder = mkdtempSync(join(tmpdir(), "signalbox-settings-"));
 const config = join(folder, "signalbox.env");
 afterAll(() => rmSync(folder, { recursive: true }));
 
-function writeSample(text: string): string {
+function writeSettings(text: string): string {
   writeFileSync(config, text);
   return config;
 }
@@ -28,7 +28,7 @@ describe("a settings file", () => {
     ["empty", `${url}=`, ""],
     ["after comments and empty lines", `\uFEFF# one\n\n ; two\r\n${url}=a\r\n`, "a"],
   ])("has a value %s", (_, text, expected) => {
-    expect(readSettings(writeSample(text), [url]).get(url)?.value).toBe(expected);
+    expect(readSettings(writeSettings(text), [url]).get(url)?.value).toBe(expected);
   });
 
   test.each([
@@ -57,7 +57,7 @@ describe("a settings file", () => {
       "line 1: SIGNALBOX_TRUST_PROXY",
     ],
   ])("with %s is rejected with its name and line", (_, text, message) => {
-    expect(() => parseConfig({ config: writeSample(text) }, {})).toThrow(`${config}, ${message}`);
+    expect(() => parseConfig({ config: writeSettings(text) }, {})).toThrow(`${config}, ${message}`);
   });
 
   test("that does not exist is rejected", () => {
@@ -65,7 +65,7 @@ describe("a settings file", () => {
   });
 
   test("has lower priority than flags and variables, and higher than defaults", () => {
-    const file = writeSample(
+    const file = writeSettings(
       "SIGNALBOX_PORT=1\nSIGNALBOX_HOST=::1\nSIGNALBOX_ALLOWED_HOST=a,b\nSIGNALBOX_URL=",
     );
     const environment = { SIGNALBOX_CONFIG: file, SIGNALBOX_PORT: "2", SIGNALBOX_HOST: "" };

@@ -9,7 +9,7 @@ afterEach(async () => {
 });
 
 /** A dashboard and one of its people. */
-async function inspect() {
+async function createDashboardWorld() {
   const dashboard = await createDashboard();
   const { page, cookie } = await signInMember(dashboard, "viewer");
   const read = async (path: string) => (await page("GET", `/dashboard${path}`)).json.data;
@@ -17,7 +17,7 @@ async function inspect() {
 }
 
 test("each channel lists its monitors and groups with their number", async () => {
-  const { monitor, group, channel, read } = await inspect();
+  const { monitor, group, channel, read } = await createDashboardWorld();
   const [used, unused] = [await channel({ name: "Used" }), await channel({ name: "Unused" })];
   const alertChannelIds = [used.id];
   const one = await monitor({ alertChannelIds });
@@ -36,7 +36,7 @@ test("each channel lists its monitors and groups with their number", async () =>
 });
 
 test("each status page counts its subscribers and its unconfirmed ones", async () => {
-  const { api, read } = await inspect();
+  const { api, read } = await createDashboardWorld();
   const [{ id }] = (await api("GET", "/api/v1/status-pages")).json.data;
   expect(await read("/subscriber-counts")).toEqual([]);
   const path = `/api/v1/status-pages/${id}/subscribers`;
@@ -47,7 +47,7 @@ test("each status page counts its subscribers and its unconfirmed ones", async (
 });
 
 test("an open page receives an event for each attempt at a channel, even if it fails again", async () => {
-  const { channel, api, live, cookie, ...world } = await inspect();
+  const { channel, api, live, cookie, ...world } = await createDashboardWorld();
   const { id } = await channel({ type: "ntfy", server: "http://127.0.0.1:9", topic: "alerts" });
   await live.start();
   running.push(live);
@@ -61,7 +61,7 @@ test("an open page receives an event for each attempt at a channel, even if it f
 });
 
 test("a link to a status page finds its organization", async () => {
-  const { api, ours, read } = await inspect();
+  const { api, ours, read } = await createDashboardWorld();
   const [{ id }] = (await api("GET", "/api/v1/status-pages")).json.data;
   expect(await read(`/where?kind=status-page&id=${id}`)).toEqual({ organizationId: ours.id });
 });

@@ -10,13 +10,13 @@ import { signInMember } from "../support/people.ts";
 
 const count = maxRowsAtOnce + 150;
 /** An organization with slightly more monitors than one response contains. */
-let world: Awaited<ReturnType<typeof fillAppliance>>;
+let world: Awaited<ReturnType<typeof createLargeAppliance>>;
 beforeAll(async () => {
-  world = await fillAppliance();
+  world = await createLargeAppliance();
 });
 
 /** Copies of one monitor, of all states, in three groups and in none. */
-async function fillAppliance() {
+async function createLargeAppliance() {
   const dashboard = await createDashboard();
   const { page } = await signInMember(dashboard, "viewer");
   const groups: string[] = [];

@@ -4,7 +4,7 @@ import { createPager } from "../support/pager.ts";
 import { replyWith } from "../support/target.ts";
 import { signInMember } from "../support/people.ts";
 
-async function inspect() {
+async function createProblemWorld() {
   const pager = await createPager();
   const { page } = await signInMember(pager, "viewer");
   return {
@@ -18,7 +18,7 @@ async function inspect() {
 }
 
 test("a failing channel is a problem until it delivers, with the undelivered alerts and the time", async () => {
-  const { inbox, createWatchedJob, later, read, api, changeChannel } = await inspect();
+  const { inbox, createWatchedJob, later, read, api, changeChannel } = await createProblemWorld();
   const [good, bad] = [
     await inbox({ name: "Pager" }),
     await inbox({ name: "Chat" }, replyWith(503)),
@@ -49,7 +49,7 @@ test("a failing channel is a problem until it delivers, with the undelivered ale
 });
 
 test("a delivery without attempts is a problem", async () => {
-  const { inbox, createWatchedJob, alerts, read, time } = await inspect();
+  const { inbox, createWatchedJob, alerts, read, time } = await createProblemWorld();
   const chat = await inbox({ name: "Chat" });
   const job = await createWatchedJob([chat]);
   await job.changeState("down");
@@ -61,7 +61,7 @@ test("a delivery without attempts is a problem", async () => {
 });
 
 test("problems of the appliance are shown to its administrators until they are over", async () => {
-  const { store, ours, time, read } = await inspect();
+  const { store, ours, time, read } = await createProblemWorld();
   const disk = { name: "disk", stage: "", severity: "error", message: "It is full." } as const;
   await store.atomic([
     ...recordProblem([ours.id], { ...disk, until: null }, time.now),
@@ -75,7 +75,7 @@ test("problems of the appliance are shown to its administrators until they are o
 });
 
 test("a down monitor shows the notified channels, the failed ones and its incident", async () => {
-  const { inbox, createWatchedJob, monitor, later, read, api } = await inspect();
+  const { inbox, createWatchedJob, monitor, later, read, api } = await createProblemWorld();
   const [good, bad] = [
     await inbox({ name: "Pager" }),
     await inbox({ name: "Chat" }, replyWith(503)),
@@ -114,7 +114,7 @@ test("a down monitor shows the notified channels, the failed ones and its incide
 });
 
 test("an alert that waits behind a failing one counts as undelivered", async () => {
-  const { inbox, createWatchedJob, later, read, alerts } = await inspect();
+  const { inbox, createWatchedJob, later, read, alerts } = await createProblemWorld();
   const chat = await inbox({ name: "Chat" }, replyWith(503));
   const [first, second] = [await createWatchedJob([chat]), await createWatchedJob([chat])];
   await first.changeState("down");

@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 /** A data directory with these organizations, and values of all kinds. */
-async function fill(...names: string[]): Promise<string> {
+async function createFilledDirectory(...names: string[]): Promise<string> {
   const directory = newDirectory();
   const data = openDataDirectory(directory, usual);
   for (const name of names) await createOrganization(data.store, clock, name);
@@ -71,7 +71,7 @@ const readRejection = (moving: Promise<unknown>) =>
   );
 
 /** A directory for a machine of a cluster: it has the key, and no database. */
-function directoryWithKeyOf(other: string): string {
+function createDirectoryWithKey(other: string): string {
   const directory = newDirectory();
   copyFileSync(join(other, "secret.key"), join(directory, "secret.key"));
   return directory;
@@ -106,7 +106,7 @@ function startProxy(
 describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
   test("three nodes accept all data and return it: the same rows, and secrets that can be decrypted", async () => {
     const cluster = await threeNodes();
-    const directory = await fill("Ours", "Theirs");
+    const directory = await createFilledDirectory("Ours", "Theirs");
     const before = readContentOf(directory);
     const moved = await moveUp(directory, cluster);
     expect(moved.rows).toBeGreaterThan(2);
@@ -132,7 +132,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
       message: expect.stringContaining("several nodes take at most 268 MB at once"),
     });
 
-    const back = directoryWithKeyOf(directory);
+    const back = createDirectoryWithKey(directory);
     await moveDown(back, ...cluster);
     expect(listDifferences(before, readContentOf(back))).toEqual([]);
     expect(readdirSync(back).filter((name) => name.includes("backup"))).toEqual([]);
@@ -152,7 +152,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
 
   test("an import that was interrupted after the load is finished by the same command", async () => {
     const node = await oneNode();
-    const directory = await fill("Ours");
+    const directory = await createFilledDirectory("Ours");
     const { keptAside } = await moveUp(directory, [node]);
     copyFileSync(keptAside, join(directory, "signalbox.db"));
     expect((await moveUp(directory, [node])).replaced).toBeNull();
@@ -182,15 +182,15 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
 
   test("a cluster with data is only overwritten on request, and its data is preserved", async () => {
     const node = await oneNode();
-    const first = await fill("First");
+    const first = await createFilledDirectory("First");
     await moveUp(first, [node]);
-    const second = await fill("Second");
+    const second = await createFilledDirectory("Second");
     expect(await readRejection(moveUp(second, [node]))).toMatchObject({
       code: "DATA_UNUSABLE",
       message: expect.stringMatching(/is not empty: it has rows in .*organizations.*--replace/),
     });
     const { replaced } = await moveUp(second, [node], true);
-    const back = directoryWithKeyOf(second);
+    const back = createDirectoryWithKey(second);
     await moveDown(back, node);
     const data = openDataDirectory(back, usual);
     expect(await listNames(data)).toEqual(["Second"]);
@@ -204,7 +204,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
 
   test("data that can't be moved is rejected, and nothing changes", async () => {
     const node = await oneNode();
-    const directory = await fill("Ours");
+    const directory = await createFilledDirectory("Ours");
     const before = readContentOf(directory);
     const empty = newDirectory();
     expect((await readRejection(moveUp(empty, [node])))?.message).toContain("There is no database");
@@ -220,7 +220,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     openDataDirectory(older, { ...usual, migrations }).close();
     expect((await readRejection(moveUp(older, [node])))?.code).toBe("MIGRATION_REFUSED");
 
-    await moveUp(await fill("Others"), [node]);
+    await moveUp(await createFilledDirectory("Others"), [node]);
     expect((await readRejection(moveDown(directory, node)))?.message).toContain("exists already");
     expect((await readRejection(moveDown(newDirectory(), node)))?.message).toContain(
       "There is no key",
@@ -234,7 +234,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
 
   test("nothing is moved while a Signalbox runs on the cluster", async () => {
     const node = await oneNode();
-    const directory = await fill("Ours");
+    const directory = await createFilledDirectory("Ours");
     await moveUp(directory, [node]);
     // Its clock is a minute ahead, so that its lease lasts longer than this test.
     const insert = `insert into nodes (id, run, name, version, started_at, beats, beat_at)
@@ -243,7 +243,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
       method: "POST",
       body: JSON.stringify([insert]),
     });
-    const others = await fill("Others");
+    const others = await createFilledDirectory("Others");
     const moves = [() => moveDown(directory, node), () => moveUp(others, [node], true)];
     for (const move of moves)
       expect(await readRejection(move())).toMatchObject({
@@ -254,7 +254,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
 
   test("a key that can't decrypt the secrets exports nothing", async () => {
     const node = await oneNode();
-    const directory = await fill("Ours");
+    const directory = await createFilledDirectory("Ours");
     const data = openDataDirectory(directory, usual);
     const [{ id } = { id: "" }] = await listOrganizations(data.store);
     const sealed = JSON.stringify({ password: data.vault.seal("x", `${id}/settings/password`) });
@@ -279,13 +279,13 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     ],
     [
       "stores another database than the sent one",
-      async (pass) => pass(await imageOf(await fill("Wrong"))),
+      async (pass) => pass(await imageOf(await createFilledDirectory("Wrong"))),
       /not what was loaded \(.*organizations.*given back what it had/,
     ],
   ])("a load that %s leaves the cluster and the directory unchanged", async (_, response, why) => {
     const node = await oneNode();
-    await moveUp(await fill("Before"), [node]);
-    const directory = await fill("Ours");
+    await moveUp(await createFilledDirectory("Before"), [node]);
+    const directory = await createFilledDirectory("Ours");
     const before = readContentOf(directory);
     let loads = 0;
     const proxy = startProxy(node, "/boot", (pass) => (loads++ === 0 ? response(pass) : pass()));
@@ -307,12 +307,12 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
       await pass();
       return new Response("lost", { status: 502 });
     });
-    expect((await moveUp(await fill("Ours"), [proxy])).rows).toBeGreaterThan(0);
+    expect((await moveUp(await createFilledDirectory("Ours"), [proxy])).rows).toBeGreaterThan(0);
   });
 
   test("a write to the cluster during an export makes it fail", async () => {
     const node = await oneNode();
-    const directory = await fill("Ours");
+    const directory = await createFilledDirectory("Ours");
     await moveUp(directory, [node]);
     const text = "insert into kinds values (3, 3, '', '')";
     const proxy = startProxy(node, "/db/backup", async (pass) => {

@@ -41,7 +41,7 @@ function open(path: string, options: Partial<OpenOptions> = {}) {
 }
 
 /** A directory that an organization used, and its database file. */
-async function readUsed() {
+async function createUsedDirectory() {
   const path = newDirectory();
   const data = open(path);
   await createOrganization(data.store, clock, "Ours");
@@ -99,14 +99,14 @@ describe("creation and access", () => {
   });
 
   test("a directory that was accessible to others becomes private", async () => {
-    const { path } = await readUsed();
+    const { path } = await createUsedDirectory();
     chmodSync(path, 0o755);
     open(path).close();
     expect(modeOf(path)).toBe("700");
   });
 
   test("a directory has one server at a time", async () => {
-    const { path } = await readUsed();
+    const { path } = await createUsedDirectory();
     const server = open(path, { isExclusive: true });
     expect(readRejection(path, { isExclusive: true })).toMatchObject({ code: "ALREADY_RUNNING" });
     expect(await readSlugs(path)).toEqual(["ours"]);
@@ -139,7 +139,7 @@ describe("creation and access", () => {
   });
 
   test("a lock file of a dead process blocks no start", async () => {
-    const { path } = await readUsed();
+    const { path } = await createUsedDirectory();
     writeFileSync(join(path, "signalbox.lock"), "");
     expect(await readSlugs(path, { isExclusive: true })).toEqual(["ours"]);
   });
@@ -178,7 +178,7 @@ describe("an unusable database is rejected, and nothing is overwritten", () => {
     ],
   ];
   test.each(damages)("%s", async (_what, damage) => {
-    const { path, file } = await readUsed();
+    const { path, file } = await createUsedDirectory();
     damage(file);
     const refused = readRejection(path, { isExclusive: true, upgrade: true });
     expect(refused).toEqual({ code: "DATA_UNUSABLE", message: expect.stringContaining(file) });
@@ -189,7 +189,7 @@ describe("an unusable database is rejected, and nothing is overwritten", () => {
 describe("starting over without data", () => {
   test("an empty database is moved aside, a missing one is created; the key is preserved", async () => {
     for (const damage of [truncateSync, rmSync]) {
-      const { path, file } = await readUsed();
+      const { path, file } = await createUsedDirectory();
       const key = readFileSync(join(path, "secret.key"), "utf8");
       damage(file);
       expect(await readSlugs(path, { createsMissing: true })).toEqual([]);
@@ -199,12 +199,12 @@ describe("starting over without data", () => {
   });
 
   test("a database with data is opened, not replaced", async () => {
-    const { path } = await readUsed();
+    const { path } = await createUsedDirectory();
     expect(await readSlugs(path, { createsMissing: true })).toEqual(["ours"]);
   });
 
   test("a foreign or damaged database is rejected anyway", async () => {
-    const { path, file } = await readUsed();
+    const { path, file } = await createUsedDirectory();
     writeFileSync(file, "not a database ".repeat(100));
     expect(readRejection(path, { createsMissing: true })).toMatchObject({ code: "DATA_UNUSABLE" });
   });
@@ -212,7 +212,7 @@ describe("starting over without data", () => {
 
 describe("the key of the stored secrets", () => {
   test("is the same at every start", async () => {
-    const { path } = await readUsed();
+    const { path } = await createUsedDirectory();
     const [first, second] = [open(path), open(path)];
     expect(second.vault.open(first.vault.seal("secret", "place"), "place")).toBe("secret");
     first.close();
@@ -220,7 +220,7 @@ describe("the key of the stored secrets", () => {
   });
 
   test("is neither replaced when it is missing, nor accepted when it is invalid", async () => {
-    const { path } = await readUsed();
+    const { path } = await createUsedDirectory();
     const key = join(path, "secret.key");
     writeFileSync(key, "abc");
     expect(readRejection(path)).toMatchObject({ code: "DATA_UNUSABLE" });
@@ -236,7 +236,7 @@ describe("data of another version", () => {
     writeMigrationFolder(newDirectory(), ["ALTER TABLE organizations ADD COLUMN motto TEXT;"]);
 
   test("older data stays unchanged without a request to upgrade", async () => {
-    const { path } = await readUsed();
+    const { path } = await createUsedDirectory();
     expect(readRejection(path, { migrations: writeNewer() })).toEqual({
       code: "MIGRATION_REFUSED",
       message: expect.stringContaining("signalbox migrate"),
@@ -246,7 +246,7 @@ describe("data of another version", () => {
   });
 
   test("an upgrade leaves a complete, private copy of the older data next to it", async () => {
-    const { path, file } = await readUsed();
+    const { path, file } = await createUsedDirectory();
     const data = open(path, { migrations: writeNewer(), upgrade: true });
     expect(data.migrated).toBe(1);
     expect(data.database.query("SELECT slug, motto FROM organizations").values()).toEqual([
@@ -262,7 +262,7 @@ describe("data of another version", () => {
   });
 
   test("the copies of the last two upgrades are preserved, and can be restored", async () => {
-    const { path, file } = await readUsed();
+    const { path, file } = await createUsedDirectory();
     for (const [index, later] of [1_000, 2_000, 20_000].entries()) {
       const texts = ["motto", "song", "flag"]
         .slice(0, index + 1)
@@ -286,7 +286,7 @@ describe("data of another version", () => {
   });
 
   test("without space for the copy the upgrade reports it and continues, or is rejected if a copy is required", async () => {
-    const { path } = await readUsed();
+    const { path } = await createUsedDirectory();
     const texts: string[] = [];
     const options = {
       migrations: writeNewer(),
@@ -316,14 +316,14 @@ describe("data of another version", () => {
   });
 
   test("newer data is rejected, also by an upgrade", async () => {
-    const { path } = await readUsed();
+    const { path } = await createUsedDirectory();
     open(path, { migrations: writeNewer(), upgrade: true }).close();
     for (const upgrade of [false, true])
       expect(readRejection(path, { upgrade })).toMatchObject({ code: "MIGRATION_REFUSED" });
   });
 
   test("a failing upgrade leaves the older data in use", async () => {
-    const { path } = await readUsed();
+    const { path } = await createUsedDirectory();
     const migrations = writeMigrationFolder(newDirectory(), [
       "DELETE FROM organizations;",
       "NONSENSE;",

@@ -27,7 +27,7 @@ const rebuild = [
 const folderOf = (...texts: string[]) => writeMigrationFolder(newDirectory(), texts, null);
 
 /** A database with the first migration, two parents and three children. */
-function fill() {
+function createFilledDatabase() {
   const database = openDatabase(":memory:");
   migrate(database, folderOf(first));
   database.run("INSERT INTO parents VALUES (1, 'Ada'), (2, 'Bob')");
@@ -35,7 +35,7 @@ function fill() {
   return database;
 }
 
-type Database = ReturnType<typeof fill>;
+type Database = ReturnType<typeof createFilledDatabase>;
 
 function dump(database: Database): string {
   const tables = database
@@ -73,7 +73,7 @@ test("an empty database gets every migration, and none a second time", () => {
 });
 
 test("an older database gets only new migrations, and its rows are preserved", () => {
-  const database = fill();
+  const database = createFilledDatabase();
   const folder = folderOf(first, addColumn, "CREATE TABLE more (id INTEGER) STRICT;");
   expect(migrate(database, folder)).toBe(2);
   expect(database.query("SELECT * FROM parents").values()).toEqual([
@@ -96,7 +96,7 @@ test("rows that could be lost are saved first, and only then", () => {
 });
 
 test("rebuilding a table preserves the rows that refer to it", () => {
-  const database = fill();
+  const database = createFilledDatabase();
   expect(migrate(database, folderOf(first, rebuild))).toBe(1);
   expect(database.query("SELECT * FROM children").values()).toEqual([
     [1, 1],
@@ -109,14 +109,14 @@ test("rebuilding a table preserves the rows that refer to it", () => {
 });
 
 test("data of a newer version is rejected", () => {
-  const database = fill();
+  const database = createFilledDatabase();
   migrate(database, folderOf(first, addColumn));
   expect(readRejection(database, folderOf(first))).toContain("newer Signalbox");
 });
 
 test("edited, replaced or reordered migrations are rejected", () => {
   const more = "CREATE TABLE more (id INTEGER) STRICT;";
-  const database = fill();
+  const database = createFilledDatabase();
   migrate(database, folderOf(first, addColumn));
   for (const texts of [
     [`${first} -- edited`, addColumn],
@@ -135,7 +135,7 @@ test.each([
   ],
   ["would leave a row without its parent", "DELETE FROM parents WHERE id = 1;"],
 ])("a migration that %s changes nothing, nor do those before it", (_what, broken) => {
-  const database = fill();
+  const database = createFilledDatabase();
   const message = readRejection(database, folderOf(first, addColumn, rebuild, broken));
   expect(message).toContain("changed nothing");
 });

@@ -30,7 +30,7 @@ const open = (path: string, migrations = getBuiltMigrations(), upgrade = false) 
   openDataDirectory(path, { migrations, clock, upgrade });
 
 /** A data directory with this organization, and a secret unless `hasSecret` is false. */
-async function readUsed({
+async function createUsedDirectory({
   name = "Ours",
   hasSecret = true,
   migrations = getBuiltMigrations(),
@@ -51,8 +51,8 @@ async function readUsed({
 }
 
 /** A backup of such a directory, and its key. */
-async function backUpAppliance(settings: Parameters<typeof readUsed>[0] = {}) {
-  const path = await readUsed({ name: "Theirs", ...settings });
+async function createBackup(settings: Parameters<typeof createUsedDirectory>[0] = {}) {
+  const path = await createUsedDirectory({ name: "Theirs", ...settings });
   const file = join(path, "..", "backup.db");
   await copyDatabase(path, file);
   return { file, key: join(path, "secret.key") };
@@ -95,7 +95,7 @@ const refusalOf = async (work: () => unknown) => {
 
 describe("a backup that is restored", () => {
   test("replaces the data, which is preserved with its key under a dated name", async () => {
-    const [{ file, key }, path] = [await backUpAppliance(), await readUsed()];
+    const [{ file, key }, path] = [await createBackup(), await createUsedDirectory()];
     const before = readFileSync(join(path, "signalbox.db"));
     const oldKey = readFileSync(join(path, "secret.key"), "utf8");
     const aside = join(path, "before-restore-2026-11-22-130112");
@@ -138,7 +138,7 @@ describe("a backup that is restored", () => {
   });
 
   test("can be restored twice within a second without losing the first preserved data", async () => {
-    const [{ file, key }, path] = [await backUpAppliance(), await readUsed()];
+    const [{ file, key }, path] = [await createBackup(), await createUsedDirectory()];
     const first = await restoreParts(path, file, { key });
     const second = await restoreParts(path, file, { key });
     expect(second.keptAside).toBe(`${first.keptAside}-2`);
@@ -147,7 +147,7 @@ describe("a backup that is restored", () => {
   });
 
   test("can be restored into an empty or missing directory", async () => {
-    const { file, key } = await backUpAppliance();
+    const { file, key } = await createBackup();
     const [empty, missing] = [newDirectory(), join(newDirectory(), "a", "b")];
     for (const path of [empty, missing]) {
       expect(await restoreParts(path, file, { key })).toMatchObject({
@@ -159,14 +159,14 @@ describe("a backup that is restored", () => {
   });
 
   test("leaves other files in the directory unchanged", async () => {
-    const [{ file, key }, path] = [await backUpAppliance(), await readUsed()];
+    const [{ file, key }, path] = [await createBackup(), await createUsedDirectory()];
     writeFileSync(join(path, "letters.txt"), "Dear");
     await restoreParts(path, file, { key });
     expect(readFileSync(join(path, "letters.txt"), "utf8")).toBe("Dear");
   });
 
   test("is not affected by the log of the old database", async () => {
-    const [{ file, key }, path] = [await backUpAppliance(), await readUsed()];
+    const [{ file, key }, path] = [await createBackup(), await createUsedDirectory()];
     const running = open(path);
     await createOrganization(running.store, clock, "Late");
     const log = readFileSync(join(path, "signalbox.db-wal"));
@@ -178,7 +178,7 @@ describe("a backup that is restored", () => {
   });
 
   test("is opened by the key in the directory if it fits", async () => {
-    const path = await readUsed();
+    const path = await createUsedDirectory();
     const file = join(newDirectory(), "backup.db");
     await copyDatabase(path, file);
     expect((await restoreParts(path, file)).secrets).toBe("open");
@@ -186,14 +186,14 @@ describe("a backup that is restored", () => {
   });
 
   test("without a key needs its key to start, and rejects any other", async () => {
-    const { file, key } = await backUpAppliance();
+    const { file, key } = await createBackup();
     const path = newDirectory();
     expect((await restoreParts(path, file)).secrets).toBe("closed");
     expect(await refusalOf(() => open(path))).toEqual({
       code: "DATA_UNUSABLE",
       message: expect.stringContaining(`${join(path, "secret.key")} is missing`),
     });
-    copyFileSync(join(await readUsed(), "secret.key"), join(path, "secret.key"));
+    copyFileSync(join(await createUsedDirectory(), "secret.key"), join(path, "secret.key"));
     expect(await refusalOf(() => open(path))).toEqual({
       code: "DATA_UNUSABLE",
       message: expect.stringContaining(`${join(path, "secret.key")} is another key`),
@@ -203,7 +203,7 @@ describe("a backup that is restored", () => {
   });
 
   test("without secrets needs no key", async () => {
-    const { file } = await backUpAppliance({ hasSecret: false });
+    const { file } = await createBackup({ hasSecret: false });
     const path = newDirectory();
     expect((await restoreParts(path, file)).secrets).toBe("none");
     expect(await readSlugs(path)).toEqual(["theirs"]);
@@ -213,7 +213,7 @@ describe("a backup that is restored", () => {
     const migrations = writeMigrationFolder(newDirectory(), [
       "ALTER TABLE people ADD COLUMN x TEXT;",
     ]);
-    const { file, key } = await backUpAppliance();
+    const { file, key } = await createBackup();
     const path = newDirectory();
     expect((await restoreParts(path, file, { key, migrations })).migrations).toBe(1);
     const data = open(path, migrations, true);
@@ -222,7 +222,7 @@ describe("a backup that is restored", () => {
   });
 
   test("can be a copy that SQLite itself created, in any journal mode", async () => {
-    const { file, key } = await backUpAppliance();
+    const { file, key } = await createBackup();
     const copy = join(newDirectory(), "copy.db");
     const database = new Database(file);
     database.query("VACUUM INTO ?").run(copy);
@@ -236,7 +236,7 @@ describe("a backup that is restored", () => {
   });
 
   test("is only verified by a dry run", async () => {
-    const [{ file, key }, path] = [await backUpAppliance(), await readUsed()];
+    const [{ file, key }, path] = [await createBackup(), await createUsedDirectory()];
     const before = readBytes(path);
     expect((await restoreParts(path, file, { key, dryRun: true })).organizations).toBe(1);
     expect(readBytes(path)).toEqual(before);
@@ -250,7 +250,7 @@ describe("a backup under a passphrase", () => {
   useCheapEncryption();
   const passphrase = "correct horse battery";
   async function createEncrypted(withKey: boolean) {
-    const path = await readUsed({ name: "Theirs" });
+    const path = await createUsedDirectory({ name: "Theirs" });
     const file = join(path, "..", "backup.sealed");
     await copyDatabase(path, file, { passphrase, withKey });
     return { path, file, key: join(path, "secret.key") };
@@ -286,7 +286,7 @@ describe("a backup under a passphrase", () => {
 
   test("changes nothing without its passphrase, with a wrong one, or if it is damaged", async () => {
     const { file } = await createEncrypted(true);
-    const path = await readUsed();
+    const path = await createUsedDirectory();
     const nowhere = join(newDirectory(), "a", "b");
     const before = readBytes(path);
     const bytes = readFileSync(file);
@@ -366,9 +366,9 @@ const damages: [what: string, damage: (file: string) => void, said: RegExp][] = 
 
 describe("an invalid backup changes nothing and is reported", () => {
   /** Directories in which a rejected restore could leave files. */
-  async function readPlaces() {
+  async function createTargetDirectories() {
     const [full, empty, missing] = [
-      await readUsed(),
+      await createUsedDirectory(),
       newDirectory(),
       join(newDirectory(), "a", "b"),
     ];
@@ -379,9 +379,9 @@ describe("an invalid backup changes nothing and is reported", () => {
   }
 
   test.each(damages)("%s", async (what, damage, text) => {
-    const { file, key } = await backUpAppliance();
+    const { file, key } = await createBackup();
     damage(file);
-    const { all, state } = await readPlaces();
+    const { all, state } = await createTargetDirectories();
     const before = state();
     for (const path of all) {
       const refused = await refusalOf(() => restoreParts(path, file, { key }));
@@ -394,9 +394,9 @@ describe("an invalid backup changes nothing and is reported", () => {
   });
 
   test("cut at any point, or with one bit changed anywhere", async () => {
-    const { file, key } = await backUpAppliance();
+    const { file, key } = await createBackup();
     const whole = readFileSync(file);
-    const path = await readUsed();
+    const path = await createUsedDirectory();
     const before = readBytes(path);
     const step = Math.floor(whole.length / 97);
     const spots = [...Array(98).keys()].map((index) => Math.min(index * step, whole.length - 1));
@@ -418,8 +418,8 @@ describe("an invalid backup changes nothing and is reported", () => {
     const [newer, other] = ["ALTER TABLE people ADD x TEXT;", "ALTER TABLE people ADD y TEXT;"].map(
       (text) => writeMigrationFolder(newDirectory(), [text]),
     );
-    const { file, key } = await backUpAppliance({ migrations: newer! });
-    const path = await readUsed();
+    const { file, key } = await createBackup({ migrations: newer! });
+    const path = await createUsedDirectory();
     const before = readBytes(path);
     for (const migrations of [getBuiltMigrations(), other!])
       expect(await refusalOf(() => restoreParts(path, file, { key, migrations }))).toMatchObject({
@@ -429,7 +429,7 @@ describe("an invalid backup changes nothing and is reported", () => {
   });
 
   test("whose secrets neither the given key nor that of the directory can decrypt", async () => {
-    const [{ file }, path] = [await backUpAppliance(), await readUsed()];
+    const [{ file }, path] = [await createBackup(), await createUsedDirectory()];
     const missingKey = join(newDirectory(), "secret.key");
     writeFileSync(missingKey, "not a key");
     const before = readBytes(path);
@@ -447,7 +447,7 @@ describe("an invalid backup changes nothing and is reported", () => {
   });
 
   test("while a server runs on the directory", async () => {
-    const [{ file, key }, path] = [await backUpAppliance(), await readUsed()];
+    const [{ file, key }, path] = [await createBackup(), await createUsedDirectory()];
     const server = openDataDirectory(path, {
       migrations: getBuiltMigrations(),
       clock,
@@ -463,7 +463,7 @@ describe("an invalid backup changes nothing and is reported", () => {
 });
 
 test("an interrupted restore is finished by the next opening of the directory", async () => {
-  const [{ file, key }, path] = [await backUpAppliance(), await readUsed()];
+  const [{ file, key }, path] = [await createBackup(), await createUsedDirectory()];
   const { ready, aside } = buildStagingPaths(path, "2026-11-22-130112");
   mkdirSync(ready);
   const bytes = readFileSync(file).subarray(0, -48);

@@ -38,7 +38,7 @@ async function createLog(file = ":memory:") {
 }
 
 /** A subscriber that records its batches. */
-function readSubscriber(
+function createRecordingSubscriber(
   handle: (events: readonly LoggedEvent[]) => Promise<void> | void = () => {},
 ) {
   const batches: string[][] = [];
@@ -71,7 +71,7 @@ describe("a subscriber of events", () => {
     await append(store, "old");
     const from = await findLastSeq(store);
     await append(store, 0, 1);
-    const { take, arrived, listAll } = readSubscriber();
+    const { take, arrived, listAll } = createRecordingSubscriber();
     const subscription = new EventReader(store, log).subscribe("test", from, take);
     await Promise.all([append(store, 2), append(store, 3, 4), append(store, 5)]);
     await append(store, 6);
@@ -84,7 +84,7 @@ describe("a subscriber of events", () => {
     const { store, log, append } = await createLog();
     // This store never appears changed, so only the wake-up can report a write.
     const still: Store = { ...store, revision: () => "always the same" };
-    const { take, arrived, listAll } = readSubscriber();
+    const { take, arrived, listAll } = createRecordingSubscriber();
     const subscription = new EventReader(still, log).subscribe(
       "test",
       await findLastSeq(store),
@@ -102,7 +102,7 @@ describe("a subscriber of events", () => {
     const file = join(newDirectory(), "events.db");
     const { store, log, append } = await createLog(file);
     const other = createEmbeddedStore(openDatabase(file));
-    const { take, arrived, listAll } = readSubscriber();
+    const { take, arrived, listAll } = createRecordingSubscriber();
     const subscription = new EventReader(store, log).subscribe(
       "test",
       await findLastSeq(store),
@@ -123,7 +123,7 @@ describe("a subscriber of events", () => {
     const file = join(newDirectory(), "events.db");
     const { store, log, append } = await createLog(file);
     const other = createEmbeddedStore(openDatabase(file));
-    const { take, arrived, listAll } = readSubscriber();
+    const { take, arrived, listAll } = createRecordingSubscriber();
     const subscription = new EventReader({ ...store, revision: () => null }, log).subscribe(
       "test",
       await findLastSeq(store),
@@ -143,7 +143,7 @@ describe("a subscriber of events", () => {
     await append(store, ...buildNumbers(1200));
     let handling = 0;
     let written = 1200;
-    const { take, arrived, batches, listAll } = readSubscriber(async () => {
+    const { take, arrived, batches, listAll } = createRecordingSubscriber(async () => {
       expect(++handling).toBe(1);
       if (written < 1210) await append(store, written++);
       handling--;
@@ -171,7 +171,7 @@ describe("many subscribers", () => {
     const { log, append, ...world } = await createLog();
     const { store, reads } = countQueries(world.store);
     const from = await findLastSeq(store);
-    const all = Array.from({ length: 6 }, () => readSubscriber());
+    const all = Array.from({ length: 6 }, () => createRecordingSubscriber());
     const reader = new EventReader(store, log);
     const subscriptions = all.map(({ take }, index) => reader.subscribe(`${index}`, from, take));
     await append(world.store, "first");
@@ -197,7 +197,10 @@ describe("many subscribers", () => {
   test("get all events while one of them is stuck, which then continues at its position", async () => {
     const { store, log, append } = await createLog();
     const stuck = Promise.withResolvers<void>();
-    const [slow, quick] = [readSubscriber(() => stuck.promise), readSubscriber()];
+    const [slow, quick] = [
+      createRecordingSubscriber(() => stuck.promise),
+      createRecordingSubscriber(),
+    ];
     const reader = new EventReader(store, log);
     const from = await findLastSeq(store);
     const subscriptions = [slow, quick].map(({ take }) => reader.subscribe("test", from, take));
@@ -217,10 +220,10 @@ describe("many subscribers", () => {
   test("get all events while one of them fails repeatedly", async () => {
     const { store, log, logged, append } = await createLog();
     let failures = 0;
-    const failing = readSubscriber(() => {
+    const failing = createRecordingSubscriber(() => {
       if (++failures < 3) throw new Error("Not today.");
     });
-    const healthy = readSubscriber();
+    const healthy = createRecordingSubscriber();
     const reader = new EventReader(store, log);
     const from = await findLastSeq(store);
     const subscriptions = [failing, healthy].map(({ take }) =>
@@ -241,7 +244,7 @@ describe("many subscribers", () => {
     const from = await findLastSeq(store);
     await append(store, ...buildNumbers(3_000));
     const reader = new EventReader(store, log);
-    const [far, near] = [readSubscriber(), readSubscriber()];
+    const [far, near] = [createRecordingSubscriber(), createRecordingSubscriber()];
     const subscriptions = [
       reader.subscribe("near", from + 2_990, near.take),
       reader.subscribe("far", from, far.take),
@@ -258,7 +261,7 @@ describe("many subscribers", () => {
     const from = await findLastSeq(store);
     await append(store, ...buildNumbers(3));
     await store.atomic([{ text: "delete from events where seq > ?", parameters: [from] }]);
-    const { take, arrived, listAll } = readSubscriber();
+    const { take, arrived, listAll } = createRecordingSubscriber();
     const subscription = new EventReader(store, log).subscribe("test", from, take);
     await append(store, "next");
     await arrived(1);
@@ -271,7 +274,7 @@ describe("a batch whose handler throws", () => {
   test("is passed again before later events, and logged", async () => {
     const { store, log, logged, append } = await createLog();
     const given: string[][] = [];
-    const { take, arrived, listAll } = readSubscriber(async (events) => {
+    const { take, arrived, listAll } = createRecordingSubscriber(async (events) => {
       given.push(events.map(({ subjectId }) => subjectId));
       if (given.length > 1) return;
       await append(store, 2);
@@ -295,7 +298,7 @@ describe("a batch whose handler throws", () => {
 describe("a stopped subscriber", () => {
   test("gets no more events", async () => {
     const { store, log, append } = await createLog();
-    const [stopped, other] = [readSubscriber(), readSubscriber()];
+    const [stopped, other] = [createRecordingSubscriber(), createRecordingSubscriber()];
     const reader = new EventReader(store, log);
     const from = await findLastSeq(store);
     const subscription = reader.subscribe("stopped", from, stopped.take);
@@ -329,7 +332,7 @@ describe("a stopped subscriber", () => {
 
   test("can be stopped before its first read of the log", async () => {
     const { store, log, append } = await createLog();
-    const { take, listAll } = readSubscriber();
+    const { take, listAll } = createRecordingSubscriber();
     await new EventReader(store, log).subscribe("test", 0, take).stop();
     await append(store, 0);
     expect(listAll()).toEqual([]);

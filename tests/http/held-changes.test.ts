@@ -12,7 +12,9 @@ import { createPublisher } from "../support/publisher.ts";
 
 const path = "/api/v1/held-changes";
 
-async function holdChange(change: object = { status: "resolved", message: "Back to normal." }) {
+async function createHeldChange(
+  change: object = { status: "resolved", message: "Back to normal." },
+) {
   const world = await testAppliance();
   const { api } = world.ours;
   const opening = await api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
@@ -47,7 +49,15 @@ function copyHeld(database: Database) {
 }
 
 test("a held update changes nothing until its hold is over, then it is sent once", async () => {
-  const { answer, incident, id, read, readHeld, sendAfter, held: sender } = await holdChange();
+  const {
+    answer,
+    incident,
+    id,
+    read,
+    readHeld,
+    sendAfter,
+    held: sender,
+  } = await createHeldChange();
   const before = await read();
   expect([answer.status, answer.headers.get("location")]).toEqual([202, null]);
   expect(answer.json.data).toEqual({
@@ -81,7 +91,7 @@ test("a held update changes nothing until its hold is over, then it is sent once
 });
 
 test("an undone change leaves no trace but two entries of the event log", async () => {
-  const world = await holdChange();
+  const world = await createHeldChange();
   const { api, before, id, sendAfter, database } = world;
   expect((await api("DELETE", `${path}/${id}`)).json).toEqual({ data: { deleted: true } });
   expect(await sendAfter(60)).toBeNull();
@@ -96,7 +106,7 @@ test("an undone change leaves no trace but two entries of the event log", async 
 });
 
 test("a sent change can't be undone or sent again", async () => {
-  const { api, id, sendAfter } = await holdChange();
+  const { api, id, sendAfter } = await createHeldChange();
   await sendAfter(10);
   for (const [method, at] of [
     ["DELETE", `${path}/${id}`],
@@ -108,7 +118,7 @@ test("a sent change can't be undone or sent again", async () => {
 });
 
 test("“Send now” ends the hold, and the audit log names the person at the time of sending", async () => {
-  const { api, id, read, sendAfter, database } = await holdChange();
+  const { api, id, read, sendAfter, database } = await createHeldChange();
   const { status, json } = await api("POST", `${path}/${id}/send`);
   expect([status, json.data.secondsLeft]).toEqual([200, 0]);
   await sendAfter(0);
@@ -124,7 +134,7 @@ test("“Send now” ends the hold, and the audit log names the person at the ti
 });
 
 test("two processes that send the same change at once write it once", async () => {
-  const { store, time, appliance, read, held: one } = await holdChange();
+  const { store, time, appliance, read, held: one } = await createHeldChange();
   const { held: other } = createAppliance({ store, clock: () => time.now, vault: appliance.vault });
   time.now += 10_000;
   await Promise.all([one.runOnce(), other.runOnce()]);
@@ -133,7 +143,7 @@ test("two processes that send the same change at once write it once", async () =
 
 test("after a kill during the hold, the change is sent by the next process, or can still be undone", async () => {
   for (const undoes of [false, true]) {
-    const { store, time, appliance, api, id, read } = await holdChange();
+    const { store, time, appliance, api, id, read } = await createHeldChange();
     time.now += 3_000;
     const { held: next } = createAppliance({
       store,
@@ -149,14 +159,14 @@ test("after a kill during the hold, the change is sent by the next process, or c
 });
 
 test("a clock that was set back does not extend the hold", async () => {
-  const { time, read, sendAfter } = await holdChange();
+  const { time, read, sendAfter } = await createHeldChange();
   time.now -= 3_600_000;
   await sendAfter(0);
   expect((await read()).status).toBe("resolved");
 });
 
 test("a change that can no longer be stored is reported, and can be dismissed", async () => {
-  const { api, incident, id, readHeld, sendAfter } = await holdChange();
+  const { api, incident, id, readHeld, sendAfter } = await createHeldChange();
   await api("DELETE", incident);
   expect(await sendAfter(10)).toBeNull();
   expect(await readHeld()).toMatchObject({
@@ -179,7 +189,7 @@ describe("rights that end during the hold stop the change", () => {
     ["a person who becomes a viewer", "PATCH", { role: "viewer" }],
     ["a person who is removed", "DELETE", undefined],
   ])("of %s", async (_, method, change) => {
-    const world = await holdChange();
+    const world = await createHeldChange();
     const { incident, sendAfter, api, read } = world;
     await sendAfter(10);
     const owner = await signInMember(world, "owner");
@@ -197,7 +207,7 @@ describe("rights that end during the hold stop the change", () => {
 
   test("of an API key that is revoked or expires", async () => {
     for (const ends of ["revoked", "expired"]) {
-      const world = await holdChange();
+      const world = await createHeldChange();
       const { incident, ours, client, sendAfter, read } = world;
       await sendAfter(10);
       const { id, key } = await ours.keyOf("write", ends === "expired" ? 5_000 : null);
@@ -216,7 +226,7 @@ describe("rights that end during the hold stop the change", () => {
 
 describe("If-Match", () => {
   async function holdConditionally(change: object) {
-    const world = await holdChange();
+    const world = await createHeldChange();
     const { api, incident, sendAfter } = world;
     await sendAfter(10);
     const etag = (await api("GET", incident)).headers.get("etag") ?? "";
@@ -280,7 +290,7 @@ describe("If-Match", () => {
 });
 
 test("a change of an incident that was deleted and restored during the hold is sent", async () => {
-  const { api, incident, readHeld, sendAfter, read } = await holdChange();
+  const { api, incident, readHeld, sendAfter, read } = await createHeldChange();
   await api("DELETE", incident);
   await api("POST", `${incident}/restore`);
   await sendAfter(10);
@@ -289,7 +299,7 @@ test("a change of an incident that was deleted and restored during the hold is s
 });
 
 test("organizations take turns, so that one with many due changes delays no other", async () => {
-  const { database, ours, theirs, sendAfter } = await holdChange();
+  const { database, ours, theirs, sendAfter } = await createHeldChange();
   await theirs.api("POST", "/api/v1/incidents?hold=1", { body: { title: "Slow" } });
   copyHeld(database);
   await sendAfter(10);
@@ -308,7 +318,7 @@ describe("errors appear at once, and nothing is held", () => {
     ["a monitor of nobody", {}, { monitorIds: [unknownId] }, 404],
     ["a stale If-Match", { "If-Match": '"7-x"' }, { message: "Hello" }, 412],
   ])("%s", async (_, headers, body, status) => {
-    const { api, incident, sendAfter } = await holdChange();
+    const { api, incident, sendAfter } = await createHeldChange();
     await sendAfter(10);
     const answer = await api("PATCH", `${incident}?hold=10`, { body, headers });
     expect(answer.status).toBe(status);
@@ -316,7 +326,7 @@ describe("errors appear at once, and nothing is held", () => {
   });
 
   test.each(["61", "-1", "1.5", "", "x"])("hold=%s", async (hold) => {
-    const { api, incident } = await holdChange();
+    const { api, incident } = await createHeldChange();
     const { status, json } = await api("PATCH", `${incident}?hold=${hold}`, {
       body: { message: "Hello" },
     });
@@ -325,7 +335,7 @@ describe("errors appear at once, and nothing is held", () => {
 });
 
 test("without hold, and with hold=0, a script's change takes effect at once", async () => {
-  const { api, incident } = await holdChange();
+  const { api, incident } = await createHeldChange();
   for (const query of ["", "?hold=0"]) {
     const { status, json } = await api("PATCH", `${incident}${query}`, {
       body: { message: "Hello" },
@@ -335,7 +345,7 @@ test("without hold, and with hold=0, a script's change takes effect at once", as
 });
 
 test("a repeated request with an Idempotency-Key holds one change", async () => {
-  const { api, incident } = await holdChange();
+  const { api, incident } = await createHeldChange();
   const options = { body: { message: "Hello" }, headers: { "Idempotency-Key": "once" } };
   const first = await api("PATCH", `${incident}?hold=10`, options);
   const second = await api("PATCH", `${incident}?hold=10`, options);
@@ -354,7 +364,7 @@ test("an organization can hold a limited number of changes", async () => {
 });
 
 test("outcomes are removed after a day, waiting changes never", async () => {
-  const { api, store, time, incident, sendAfter } = await holdChange();
+  const { api, store, time, incident, sendAfter } = await createHeldChange();
   await sendAfter(10);
   await api("PATCH", `${incident}?hold=60`, { body: { message: "Later" } });
   await sweepHeldChanges(createSweeping(store, time.now + 25 * 3_600_000));
@@ -363,7 +373,7 @@ test("outcomes are removed after a day, waiting changes never", async () => {
 });
 
 test("a change that waits in a backup is not sent after its restore", async () => {
-  const { store, time, database, sendAfter, read } = await holdChange();
+  const { store, time, database, sendAfter, read } = await createHeldChange();
   database.run(`pragma user_version = ${copiedVersion}`);
   await startRestored(store, () => time.now);
   await sendAfter(60);
@@ -467,7 +477,7 @@ describe("pages, feeds, mails and channels", () => {
   });
 
   test("hear of a monitor's deletion, which resolves its incident, after its hold", async () => {
-    const { api, incident, database, held: sender, time, read } = await holdChange();
+    const { api, incident, database, held: sender, time, read } = await createHeldChange();
     const body = { type: "tcp", name: "Shop", host: "127.0.0.1", port: 1 };
     const { id } = (await api("POST", "/api/v1/monitors", { body })).json.data;
     await api("PATCH", incident, { body: { monitorIds: [id] } });
@@ -484,7 +494,7 @@ describe("pages, feeds, mails and channels", () => {
   });
 
   test("a held deletion of a note names the note, not its incident", async () => {
-    const world = await holdChange();
+    const world = await createHeldChange();
     const { api, incident, sendAfter } = world;
     const note = await api("POST", `${incident}/notes`, { body: { message: "x" } });
     const at = `${incident}/notes/${note.json.data.id}?hold=10`;

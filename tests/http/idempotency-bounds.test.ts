@@ -66,7 +66,7 @@ test("a long record that a POST creates is read again at its location", async ()
 });
 
 /** Sets the counters of the triggers, like many requests would. */
-async function readUsed(rows: number, bytes: number) {
+async function createUsedAppliance(rows: number, bytes: number) {
   const appliance = await testAppliance();
   appliance.database
     .query(
@@ -78,7 +78,7 @@ async function readUsed(rows: number, bytes: number) {
 }
 
 test("beyond the stored responses that an organization can have, a request is rejected and changes nothing", async () => {
-  const world = await readUsed(requestBounds.idempotentResponses.value, 0);
+  const world = await createUsedAppliance(requestBounds.idempotentResponses.value, 0);
   const { api } = world.ours;
   const before = dumpTables(world);
   const { status, headers, json } = await api("POST", "/api/v1/incidents", {
@@ -98,7 +98,7 @@ test("beyond the stored responses that an organization can have, a request is re
 });
 
 test("an organization at its limit of stored bytes stores no more bodies, and repeats nothing", async () => {
-  const world = await readUsed(1, requestBounds.idempotentBodies.value);
+  const world = await createUsedAppliance(1, requestBounds.idempotentBodies.value);
   const { api } = world.ours;
   const send = () =>
     api("POST", "/api/v1/incidents", { body: { title: "Slow" }, headers: buildKeyHeader("once") });

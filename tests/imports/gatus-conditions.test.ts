@@ -19,7 +19,7 @@ const convert = (conditions: readonly string[], fields: object = {}) =>
 
 type FakeResponse = { status?: number; body?: unknown; headers?: Record<string, string> };
 
-/** The result of one check of the imported monitor. */
+/** Imports a monitor with these conditions, and returns the result of one check. */
 async function checkConditions(
   conditions: readonly string[],
   { status = 200, body = "", headers }: FakeResponse,

@@ -23,7 +23,7 @@ const now = Date.UTC(2026, 10, 25, 12);
 
 type Map = Record<string, unknown>;
 
-/** The map with the value at the path, without changing it. */
+/** Returns a copy of the map with the value at the path. */
 function applyChange(map: Map, path: string, value: unknown): Map {
   const [key = "", ...rest] = path.split(".");
   if (rest.length === 0) return { ...map, [key]: value };

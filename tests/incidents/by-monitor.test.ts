@@ -40,7 +40,7 @@ async function setUpStory(fields: object = {}) {
 const firstMessage = "Job is not responding. We are investigating.";
 
 /** A scenario with an open incident. */
-async function readOutage(fields: object = {}) {
+async function createOutage(fields: object = {}) {
   const world = await setUpStory(fields);
   await world.goes("up");
   await world.goes("down", "Disk full.");
@@ -50,7 +50,7 @@ async function readOutage(fields: object = {}) {
 
 describe("an outage", () => {
   test("opens an incident with the monitor's severity and name, a text for customers and a note with the reason", async () => {
-    const { incident, id, time } = await readOutage();
+    const { incident, id, time } = await createOutage();
     expect(incident).toMatchObject({
       title: "Job is down",
       status: "investigating",
@@ -74,7 +74,7 @@ describe("an outage", () => {
   });
 
   test("opens it once for any number of failed checks, and resolves it with its duration", async () => {
-    const { goes, readIncidents, time } = await readOutage();
+    const { goes, readIncidents, time } = await createOutage();
     for (let minute = 0; minute < 4; minute++) await goes("down");
     await goes("up");
     const [incident, ...others] = await readIncidents();
@@ -88,7 +88,7 @@ describe("an outage", () => {
   });
 
   test("has the same duration as its recovery alert", async () => {
-    const { report, readIncidents, time, id, api } = await readOutage();
+    const { report, readIncidents, time, id, api } = await createOutage();
     const { json: monitor } = await api("GET", `/api/v1/monitors/${id}`);
     time.now = Date.parse(monitor.data.statusSince) + 9_928;
     await report({ status: "up" });
@@ -97,7 +97,7 @@ describe("an outage", () => {
   });
 
   test("that becomes degraded leaves it open with an update, until the recovery", async () => {
-    const { goes, readIncidents, messages } = await readOutage({ degradedAfterMs: 500 });
+    const { goes, readIncidents, messages } = await createOutage({ degradedAfterMs: 500 });
     await goes("slow");
     expect(await readIncidents()).toMatchObject([{ status: "investigating" }]);
     await goes("down", "Disk full, too.");
@@ -123,7 +123,7 @@ describe("an outage", () => {
   });
 
   test("of eleven minutes is not reported as one minute because the last one was degraded", async () => {
-    const { goes, messages } = await readOutage({ degradedAfterMs: 500 });
+    const { goes, messages } = await createOutage({ degradedAfterMs: 500 });
     for (let minute = 0; minute < 9; minute++) await goes("down");
     await goes("slow");
     await goes("up");
@@ -143,7 +143,7 @@ describe("an outage", () => {
   });
 
   test("leaves an audit row and an event in the monitor's name for each step", async () => {
-    const { goes, database, id, incident } = await readOutage({ degradedAfterMs: 500 });
+    const { goes, database, id, incident } = await createOutage({ degradedAfterMs: 500 });
     await goes("slow");
     await goes("up");
     const steps = ["incident.opened", "incident.updated", "incident.resolved"];
@@ -165,7 +165,7 @@ describe("an outage", () => {
   });
 
   test("opens a new incident each time", async () => {
-    const { goes, messages } = await readOutage();
+    const { goes, messages } = await createOutage();
     for (const status of ["up", "down", "up"] as const) await goes(status);
     expect(await messages()).toEqual([
       [firstMessage, "Job is responding again after 1 min."],
@@ -213,7 +213,7 @@ describe("an outage", () => {
   });
 
   test("uses the current severity setting, and does not touch people's private incidents", async () => {
-    const { api, id, goes, readIncidents, changeMonitor, engine } = await readOutage();
+    const { api, id, goes, readIncidents, changeMonitor, engine } = await createOutage();
     await goes("up");
     const body = { title: "Slow since Monday", monitorId: id, public: false };
     await api("POST", "/api/v1/incidents", { body });
@@ -233,7 +233,7 @@ describe("an outage", () => {
 
 describe("changes by people", () => {
   test("resolved by hand, it is not opened again by the same outage, and its timeline stays closed", async () => {
-    const { goes, edit, incident, readIncidents } = await readOutage({ degradedAfterMs: 500 });
+    const { goes, edit, incident, readIncidents } = await createOutage({ degradedAfterMs: 500 });
     await edit(incident.id, { status: "resolved", message: "Bought a disk." });
     const [before] = await readIncidents();
     for (const status of ["down", "down", "slow", "up"] as const) await goes(status);
@@ -243,7 +243,7 @@ describe("changes by people", () => {
   });
 
   test("title, severity, status and texts stay; only the resolution is added", async () => {
-    const { goes, edit, incident, readIncidents, messages } = await readOutage();
+    const { goes, edit, incident, readIncidents, messages } = await createOutage();
     const edits = { title: "Backups fail", severity: "minor", public: false };
     await edit(incident.id, { ...edits, status: "identified", message: "The disk is full." });
     await goes("down");
@@ -256,7 +256,7 @@ describe("changes by people", () => {
   });
 
   test("deleted, it is not replaced in the same outage, only by the next", async () => {
-    const { api, goes, incident, messages } = await readOutage();
+    const { api, goes, incident, messages } = await createOutage();
     await api("DELETE", `/api/v1/incidents/${incident.id}`);
     await goes("down");
     await goes("up");
@@ -266,7 +266,7 @@ describe("changes by people", () => {
   });
 
   test("reopened after the outage, it is resolved by the next recovery, without a second incident", async () => {
-    const { goes, edit, incident, messages } = await readOutage();
+    const { goes, edit, incident, messages } = await createOutage();
     await goes("up");
     await edit(incident.id, { status: "monitoring", message: "Not quite." });
     await goes("down", "Told you.");
@@ -283,7 +283,7 @@ describe("changes by people", () => {
   });
 
   test("more monitors can be added, but it stays with the one that opened it", async () => {
-    const { api, id, goes, createJob, incident, readIncidents } = await readOutage();
+    const { api, id, goes, createJob, incident, readIncidents } = await createOutage();
     const other = await createJob({ name: "Other" });
     const path = `/api/v1/incidents/${incident.id}`;
     const { status, json } = await api("PATCH", path, { body: { monitorIds: [other.id, id] } });
@@ -303,7 +303,7 @@ describe("changes by people", () => {
   });
 
   test("a pause leaves it open; the first success after it resolves it", async () => {
-    const { goes, changeMonitor, engine, id, readIncidents, messages } = await readOutage();
+    const { goes, changeMonitor, engine, id, readIncidents, messages } = await createOutage();
     await changeMonitor(id, { paused: true });
     await goes("up");
     expect(await readIncidents()).toMatchObject([{ status: "investigating" }]);
@@ -315,7 +315,7 @@ describe("changes by people", () => {
   });
 
   test("edits that race with the monitor's updates survive, without a second incident", async () => {
-    const { goes, edit, incident, readIncidents, messages } = await readOutage({
+    const { goes, edit, incident, readIncidents, messages } = await createOutage({
       degradedAfterMs: 500,
     });
     const words = Array.from({ length: 30 }, (_, index) => `Word ${index}`);
@@ -336,7 +336,7 @@ describe("changes by people", () => {
   });
 
   test("resolved by hand and by the monitor in one moment, it is resolved once by each", async () => {
-    const { goes, edit, incident, readIncidents } = await readOutage();
+    const { goes, edit, incident, readIncidents } = await createOutage();
     await Promise.all([goes("up"), edit(incident.id, { status: "resolved" })]);
     const [after, ...others] = await readIncidents();
     expect(others).toEqual([]);
@@ -348,7 +348,7 @@ describe("changes by people", () => {
 
 describe("a monitor that is deleted", () => {
   test("has its incident resolved in the same write, in the name of the deleting person", async () => {
-    const { api, id, engine, incident, readIncidents, time, database } = await readOutage();
+    const { api, id, engine, incident, readIncidents, time, database } = await createOutage();
     time.now += 60_000;
     expect((await api("DELETE", `/api/v1/monitors/${id}`)).status).toBe(200);
     await engine.runOnce();
@@ -374,7 +374,7 @@ describe("a monitor that is deleted", () => {
   });
 
   test("leaves people's incidents and resolved ones unchanged", async () => {
-    const { api, id, goes, readIncidents, edit, incident } = await readOutage();
+    const { api, id, goes, readIncidents, edit, incident } = await createOutage();
     await edit(incident.id, { status: "resolved", message: "Bought a disk." });
     const body = { title: "Slow since Monday", monitorId: id };
     await api("POST", "/api/v1/incidents", { body });
@@ -392,7 +392,7 @@ describe("a monitor that is deleted", () => {
   });
 
   test("in bulk resolves the incident of each; a deleted group resolves nothing", async () => {
-    const world = await readOutage();
+    const world = await createOutage();
     const { api, time, readIncidents } = world;
     const other = await world.createJob({ name: "Other", autoIncidentSeverity: "minor" });
     const stored = await world.createJob({ name: "Kept", autoIncidentSeverity: "minor" });
@@ -417,7 +417,7 @@ describe("a monitor that is deleted", () => {
 
   test("during a state change or a post leaves no incident open and loses no text", async () => {
     for (let round = 0; round < 5; round++) {
-      const { api, report, id, incident, edit, readIncidents, messages } = await readOutage();
+      const { api, report, id, incident, edit, readIncidents, messages } = await createOutage();
       const [deleted] = await Promise.all([
         api("DELETE", `/api/v1/monitors/${id}`),
         edit(incident.id, { message: "We look." }),

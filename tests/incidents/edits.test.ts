@@ -3,7 +3,7 @@ import { createPublisher } from "../support/publisher.ts";
 import { dumpTables, unknownId } from "../support/appliance.ts";
 import { readWords } from "../support/visitor.ts";
 
-async function publishPage() {
+async function createPublishedIncident() {
   const publisher = await createPublisher();
   const { id, updates } = await publisher.createIncident({ message: "Teh cause is unknown." });
   const path = `/api/v1/incidents/${id}`;
@@ -19,7 +19,7 @@ async function publishPage() {
 }
 
 test("an edited update is marked as edited everywhere, stores its old text, and sends no second notification", async () => {
-  await using world = await publishPage();
+  await using world = await createPublishedIncident();
   await using hook = await world.addHook();
   const { edit, update, api, readHtml, restart, time, id, postUpdate, ours } = world;
   const { json: channel } = await api("POST", "/api/v1/alert-channels", {
@@ -65,7 +65,7 @@ test("an edited update is marked as edited everywhere, stores its old text, and 
 });
 
 test("the same text is no edit", async () => {
-  await using world = await publishPage();
+  await using world = await createPublishedIncident();
   const { api, path, update, edit } = world;
   const [{ message }] = (await api("GET", path)).json.data.updates;
   const before = dumpTables(world);
@@ -77,7 +77,7 @@ test("the same text is no edit", async () => {
 });
 
 test("an edited monitor update belongs to its editor; an edit records its author, its update and its base version", async () => {
-  await using world = await publishPage();
+  await using world = await createPublishedIncident();
   const job = await world.createJob({ name: "db-7", autoIncidentSeverity: "minor" });
   await world.publish({
     sections: [{ name: "Jobs", groupId: null, monitors: [{ id: job.id, name: "Shop" }] }],

@@ -20,7 +20,7 @@ const hostile = {
 };
 
 /** A page whose every writable text is this one. */
-async function fillWithText(text: string) {
+async function createPageWithText(text: string) {
   const visitor = await createVisitor();
   const { createJob, createIncident, monitor, postUpdate, publish, api, readHtml, time } = visitor;
   const job = await createJob({ name: text, autoIncidentSeverity: "major" });
@@ -55,7 +55,7 @@ async function fillWithText(text: string) {
   };
 }
 
-type FilledPage = Awaited<ReturnType<typeof fillWithText>>;
+type FilledPage = Awaited<ReturnType<typeof createPageWithText>>;
 const pages = new Map<string, Promise<FilledPage>>();
 afterAll(async () => {
   for (const page of pages.values()) await (await page)[Symbol.asyncDispose]();
@@ -63,7 +63,7 @@ afterAll(async () => {
 
 /** Page of this text, which the tests of a text share because they only read. */
 const pageOf = (text: string): Promise<FilledPage> =>
-  pages.getOrInsertComputed(text, () => fillWithText(text));
+  pages.getOrInsertComputed(text, () => createPageWithText(text));
 
 /**
  * Elements of an XML document in order, with their attribute names. Throws if it is not

@@ -111,7 +111,7 @@ async function createWorld() {
 
 type Credentials = { headers?: Record<string, string>; token?: string };
 
-/** Responses of all paths to a visitor, as text with headers. */
+/** Requests all paths as a visitor, and returns the responses as text with headers. */
 async function crawl({ get }: Visitor, paths: readonly string[], sent: Credentials = {}) {
   const found = new Map<string, { status: number; text: string; headers: Headers }>();
   for (const path of paths) {

@@ -255,7 +255,7 @@ async function createEverything(site: { at(path?: string): string }) {
   };
 }
 
-/** Responses at these paths and at all paths that they link to. */
+/** Requests these paths and all paths that they link to. */
 async function crawl({ get }: Visitor, starts: string[], host?: string) {
   const seen = new Map<string, { status: number; text: string }>();
   const waiting = [...starts];

@@ -244,7 +244,7 @@ export function parseFields({ headers, body }: RecordedRequest): Json {
   return isForm ? Object.fromEntries(new URLSearchParams(body)) : JSON.parse(body);
 }
 
-/** The outcome of an outage alert for this response. */
+/** Sends an outage alert that gets this response, and returns its outcome. */
 export async function judgeReply<T extends ChannelType>(
   reply: Reply,
   provider: Provider<T>,

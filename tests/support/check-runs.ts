@@ -119,8 +119,8 @@ export async function runLoggedCheck(
 }
 
 /**
- * Result of a check whose timeout is too short, without the duration in its message. Doubles the
- * timeout while the check ends at an earlier step than `wanted`, because a busy machine is slower.
+ * Runs a check whose timeout is too short. Returns its result, without the duration in its message. Doubles the timeout
+ * while the check ends at an earlier step than `wanted`, because a busy machine is slower.
  */
 export async function runUntilTimedOut<T extends { message: string }>(
   wanted: string,

@@ -13,7 +13,10 @@ export const reads = { api: selectReads(api), dashboard: selectReads(dashboard) 
 
 export type CrawledResponse = { path: string; status: number; text: string };
 
-/** Every response of these routes to this client, headers included, twice: rendered and possibly cached. `ids` by resource. */
+/**
+ * Requests each of these routes twice, and returns the responses with headers: rendered, and possibly cached. `ids` by
+ * resource.
+ */
 export async function crawlRoutes(
   routes: readonly Route[],
   ids: Readonly<Record<string, string>>,

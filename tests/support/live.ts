@@ -19,7 +19,7 @@ export async function openStream(
   const decoder = new TextDecoder();
   let text = "";
 
-  /** The next message; null at the end of the stream. */
+  /** Reads the next message; null at the end of the stream. */
   async function readNext(): Promise<Notified | null> {
     for (;;) {
       const end = text.indexOf("\n\n");
@@ -41,7 +41,7 @@ export async function openStream(
   return {
     response,
     next: readNext,
-    /** All messages up to the first match, in order. */
+    /** Reads all messages up to the first match, in order. */
     readUntil: async (isLast: (message: Notified) => boolean): Promise<Notified[]> => {
       const all: Notified[] = [];
       for (;;) {

@@ -83,7 +83,7 @@ const newContactMethod = createInputSchema(
   },
 );
 
-/** Finds issues that involve several fields, also of a method that would reach several people. */
+/** Finds issues that involve several fields, such as a method that would reach several people. */
 function addContactIssues(method: Fields, context: z.RefinementCtx<unknown>) {
   const { type, to, gatewayId: gateway } = method as { type: string; to?: unknown } & Fields;
   const issues = [

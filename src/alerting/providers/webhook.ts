@@ -14,7 +14,10 @@ import {
 import { createHttpProvider, type ProviderRequest } from "../provider.ts";
 import { boundMessageValues } from "./formatting.ts";
 
-/** Sends signed JSON, or the body that a person describes. 2xx is success, 410 is final, and 401, 403 and 404 look permanent. */
+/**
+ * Sends signed JSON, or a custom body from a template. 2xx is success, 410 is final, and 401, 403 and 404 look
+ * permanent.
+ */
 export const webhook = createHttpProvider<"webhook">({
   digestLimit: {
     // Common servers accept 100 kB or more. A smaller body usually arrives in one read.

@@ -266,7 +266,10 @@ async function escalate(
   return { steps, total };
 }
 
-/** Returns the settings of a monitor, changed by a request. A push monitor has no thresholds, and reports itself. */
+/**
+ * Returns the settings of a monitor, changed by a request. A push monitor has no thresholds, because its job reports
+ * the state.
+ */
 function readThresholds(row: ReplayedRow, request: Partial<NewReplay> = {}): Thresholds {
   const { type, retries, successThreshold, degradedAfterMs } = row;
   if (type === "push") return { retries: 0, successThreshold: 1, degradedAfterMs, pace: null };

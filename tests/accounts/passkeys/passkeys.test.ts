@@ -31,15 +31,15 @@ async function addPasskey(
   return { ...authenticator, id: added.json.data.id as string };
 }
 
-async function runGuarded(appliance: TestAppliance) {
+async function createGuardedPerson(appliance: TestAppliance) {
   const ada = await signInMember(appliance, "viewer", { name: "Ada" });
   const passkey = await addPasskey(ada);
   appliance.time.now += 60_000;
   return { ...ada, passkey };
 }
 
-/** A visitor's options, response and its result. */
-async function enter(
+/** Requests options, answers them with a passkey, and returns the result. */
+async function signInByPasskey(
   browser: ReturnType<typeof createBrowser>,
   { prove }: Pick<ReturnType<typeof createAuthenticator>, "prove">,
   flags?: Parameters<typeof prove>[1],
@@ -51,7 +51,7 @@ async function enter(
 describe("adding one", () => {
   test("requires the password, and shows its name, host and use", async () => {
     const appliance = await testAppliance();
-    const { page, id, passkey } = await runGuarded(appliance);
+    const { page, id, passkey } = await createGuardedPerson(appliance);
     const wrong = await page("POST", "/dashboard/passkeys/options", {
       body: { password: "not my password" },
     });
@@ -68,7 +68,7 @@ describe("adding one", () => {
       },
     ]);
     await page("PATCH", `/dashboard/passkeys/${passkey.id}`, { body: { name: "Laptop" } });
-    expect((await enter(createBrowser(appliance), passkey)).status).toBe(200);
+    expect((await signInByPasskey(createBrowser(appliance), passkey)).status).toBe(200);
     expect(await list()).toMatchObject([
       { name: "Laptop", lastUsedAt: "2026-11-20T10:01:00.000Z" },
     ]);
@@ -144,7 +144,7 @@ describe("adding one", () => {
 describe("signing in with a passkey alone", () => {
   test("opens the admin page, also with two-factor on, and is in the audit log", async () => {
     const appliance = await testAppliance();
-    const { page, passkey, email } = await runGuarded(appliance);
+    const { page, passkey, email } = await createGuardedPerson(appliance);
     const { recoveryCodes } = (
       await page("POST", "/dashboard/two-factor/passkeys", { body: { password } })
     ).json.data;
@@ -156,7 +156,7 @@ describe("signing in with a passkey alone", () => {
       userVerification: "required",
       allowCredentials: [],
     });
-    expect((await enter(ada, passkey)).json.data).toEqual({ state: "signed-in" });
+    expect((await signInByPasskey(ada, passkey)).json.data).toEqual({ state: "signed-in" });
     expect((await ada.page("GET", "/session")).json.data.person).toMatchObject({
       email,
       twoFactor: true,
@@ -173,7 +173,7 @@ describe("signing in with a passkey alone", () => {
 
   test("fails without verification of the person, for another site, and with a wrong signature", async () => {
     const appliance = await testAppliance();
-    const { passkey } = await runGuarded(appliance);
+    const { passkey } = await createGuardedPerson(appliance);
     const stranger = createAuthenticator(local);
     const ada = createBrowser(appliance);
     const before = dumpTables(appliance);
@@ -199,7 +199,7 @@ describe("signing in with a passkey alone", () => {
 
   test("uses a challenge once, for ten minutes, and also after a clock was ahead", async () => {
     const appliance = await testAppliance();
-    const { passkey } = await runGuarded(appliance);
+    const { passkey } = await createGuardedPerson(appliance);
     const ada = createBrowser(appliance);
     const options = (await ada.post("/sign-in/passkey/options")).json.data;
     const proof = passkey.prove(options);
@@ -216,18 +216,18 @@ describe("signing in with a passkey alone", () => {
     appliance.time.now += 10 * 60_000;
     expect((await ada.post("/sign-in/passkey", late)).status).toBe(401);
     appliance.time.now += 86_400_000;
-    expect((await enter(ada, passkey)).status).toBe(200);
+    expect((await signInByPasskey(ada, passkey)).status).toBe(200);
     appliance.time.now -= 86_400_000;
-    expect((await enter(ada, passkey)).status).toBe(200);
+    expect((await signInByPasskey(ada, passkey)).status).toBe(200);
   });
 
   test("rejects a sign counter that goes back, which can be of a copy, and reports it", async () => {
     const appliance = await testAppliance();
-    const { passkey } = await runGuarded(appliance);
+    const { passkey } = await createGuardedPerson(appliance);
     const ada = createBrowser(appliance);
     const use = async (count: number) => {
       appliance.time.now += 1_000;
-      return (await enter(ada, passkey, { count })).status;
+      return (await signInByPasskey(ada, passkey, { count })).status;
     };
     expect([await use(7), await use(8)]).toEqual([200, 200]);
     expect([await use(8), await use(3), await use(0)]).toEqual([401, 401, 401]);
@@ -248,9 +248,9 @@ describe("a passkey belongs to the host on which it was added", () => {
     const passkey = await addPasskey(viewer, { origin: "https://status.example", headers });
     appliance.time.now += 1_000;
     const elsewhere = createBrowser(appliance);
-    expect((await enter(elsewhere, createAuthenticator(named))).status).toBe(401);
+    expect((await signInByPasskey(elsewhere, createAuthenticator(named))).status).toBe(401);
     expect((await elsewhere.page("GET", "/session")).json.data.ways.passkey).toBe(false);
-    expect((await enter(elsewhere, passkey)).status).toBe(401);
+    expect((await signInByPasskey(elsewhere, passkey)).status).toBe(401);
     const page = createBrowserClient(appliance, null, headers);
     const { json } = await page("POST", "/dashboard/sign-in/passkey/options");
     const body = passkey.prove(json.data);
@@ -282,7 +282,7 @@ describe("a passkey belongs to the host on which it was added", () => {
 
 describe("as second factor", () => {
   async function signInWithFactor(appliance: TestAppliance) {
-    const viewer = await runGuarded(appliance);
+    const viewer = await createGuardedPerson(appliance);
     await viewer.page("POST", "/dashboard/two-factor/passkeys", { body: { password } });
     return viewer;
   }
@@ -334,7 +334,7 @@ describe("as second factor", () => {
     const second = await addPasskey({ page });
     expect((await remove(passkey.id)).status).toBe(200);
     expect((await remove(passkey.id)).status).toBe(404);
-    expect((await enter(createBrowser(appliance), passkey)).status).toBe(401);
+    expect((await signInByPasskey(createBrowser(appliance), passkey)).status).toBe(401);
     expect((await remove(second.id)).status).toBe(409);
     await page("POST", "/dashboard/two-factor/disable", { body: { password } });
     expect((await createBrowser(appliance).signIn(email)).json.data.state).toBe("signed-in");
@@ -350,7 +350,7 @@ describe("as second factor", () => {
     expect((await createBrowser(appliance).signIn(email, next)).json.data.state).toBe("two-factor");
     await resetPassword(scope, email, { password: next, withoutTwoFactor: true });
     expect((await createBrowser(appliance).signIn(email, next)).json.data.state).toBe("signed-in");
-    expect((await enter(createBrowser(appliance), passkey)).status).toBe(401);
+    expect((await signInByPasskey(createBrowser(appliance), passkey)).status).toBe(401);
   });
 });
 
@@ -375,7 +375,7 @@ test("a person without a password adds one only soon after a sign-in", async () 
 
 test("people see and change only their own passkeys", async () => {
   const appliance = await testAppliance();
-  const { passkey } = await runGuarded(appliance);
+  const { passkey } = await createGuardedPerson(appliance);
   const other = await signInMember(appliance, "owner");
   expect((await other.page("GET", "/dashboard/passkeys")).json.data).toEqual([]);
   const path = `/dashboard/passkeys/${passkey.id}`;

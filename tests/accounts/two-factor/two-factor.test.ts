@@ -22,7 +22,7 @@ const step = 30_000;
 const codeAt = (secret: string, at: number) => new TOTP({ secret }).generate({ timestamp: at });
 
 /** A person with two-factor on, who confirmed it a minute ago. */
-async function runGuarded(appliance: TestAppliance) {
+async function createGuardedPerson(appliance: TestAppliance) {
   const viewer = await signInMember(appliance, "viewer");
   const { secret, uri } = (await viewer.page("POST", twoFactor, { body: { password } })).json.data;
   const body = { code: codeAt(secret, appliance.time.now) };
@@ -36,7 +36,7 @@ async function runGuarded(appliance: TestAppliance) {
 describe("turning it on", () => {
   test("requires a first code of the secret, and returns ten recovery codes", async () => {
     const appliance = await testAppliance();
-    const { page, uri, secret, recoveryCodes, email } = await runGuarded(appliance);
+    const { page, uri, secret, recoveryCodes, email } = await createGuardedPerson(appliance);
     expect(uri).toStartWith("otpauth://totp/Signalbox:");
     expect(decodeURIComponent(uri)).toContain(email);
     expect(uri).toContain(`secret=${secret}`);
@@ -95,7 +95,7 @@ describe("turning it on", () => {
 describe("signing in", () => {
   test("then requires a code, and opens nothing before", async () => {
     const appliance = await testAppliance();
-    const { email, code } = await runGuarded(appliance);
+    const { email, code } = await createGuardedPerson(appliance);
     const ada = createBrowser(appliance);
     expect((await ada.signIn(email)).json.data).toEqual({ state: "two-factor" });
     const waiting = ada.cookie();
@@ -110,7 +110,7 @@ describe("signing in", () => {
 
   test("accepts the codes of the previous and next step, with a space as phones show it, and no others", async () => {
     const appliance = await testAppliance();
-    const { email, secret } = await runGuarded(appliance);
+    const { email, secret } = await createGuardedPerson(appliance);
     for (const [offset, status] of [
       [-2, 401],
       [2, 401],
@@ -128,7 +128,7 @@ describe("signing in", () => {
 
   test("accepts a code once, also from two concurrent requests", async () => {
     const appliance = await testAppliance();
-    const { email, code } = await runGuarded(appliance);
+    const { email, code } = await createGuardedPerson(appliance);
     const browsers = [createBrowser(appliance), createBrowser(appliance)];
     for (const one of browsers) await one.signIn(email);
     const responses = await Promise.all(
@@ -153,7 +153,7 @@ describe("signing in", () => {
     "accepts codes again after a sign-in with a clock %d days ahead",
     async (days) => {
       const appliance = await testAppliance();
-      const { email, code } = await runGuarded(appliance);
+      const { email, code } = await createGuardedPerson(appliance);
       appliance.time.now += days * dayMs;
       const ofWrongClock = code();
       expect((await enterCodeAs(appliance, email, ofWrongClock)).status).toBe(200);
@@ -170,7 +170,7 @@ describe("signing in", () => {
 
   test("accepts a code once, also from two concurrent requests, after a clock was ahead", async () => {
     const appliance = await testAppliance();
-    const { email, code } = await runGuarded(appliance);
+    const { email, code } = await createGuardedPerson(appliance);
     appliance.time.now += dayMs;
     expect((await enterCodeAs(appliance, email, code())).status).toBe(200);
     appliance.time.now -= dayMs;
@@ -184,7 +184,7 @@ describe("signing in", () => {
 
   test("mentions the clock if a code is right a few minutes off, and counts it as wrong", async () => {
     const appliance = await testAppliance({ attemptsPerMinute: 3 });
-    const { email, secret } = await runGuarded(appliance);
+    const { email, secret } = await createGuardedPerson(appliance);
     appliance.time.now += 30 * step;
     const browsers = Array.from({ length: 5 }, () => createBrowser(appliance));
     for (const one of browsers) await one.signIn(email);
@@ -211,7 +211,7 @@ describe("signing in", () => {
 
   test("rejects a code at its later time after the message called it right", async () => {
     const appliance = await testAppliance();
-    const { email, secret } = await runGuarded(appliance);
+    const { email, secret } = await createGuardedPerson(appliance);
     const later = codeAt(secret, appliance.time.now + 4 * step);
     expect((await enterCodeAs(appliance, email, later)).message).toContain("clock");
     expect((await enterCodeAs(appliance, email, later)).message).not.toContain("clock");
@@ -223,7 +223,7 @@ describe("signing in", () => {
 
   test("does not mention the clock if a code was used a few minutes ago", async () => {
     const appliance = await testAppliance();
-    const { email, code } = await runGuarded(appliance);
+    const { email, code } = await createGuardedPerson(appliance);
     const used = code();
     expect((await enterCodeAs(appliance, email, used)).status).toBe(200);
     appliance.time.now += 5 * step;
@@ -233,7 +233,7 @@ describe("signing in", () => {
 
   test("accepts a recovery code instead, once, in any spelling", async () => {
     const appliance = await testAppliance();
-    const { email, recoveryCodes } = await runGuarded(appliance);
+    const { email, recoveryCodes } = await createGuardedPerson(appliance);
     const [first = "", second = ""] = recoveryCodes;
     const enter = async (code: string) => {
       const ada = createBrowser(appliance);
@@ -247,7 +247,7 @@ describe("signing in", () => {
 
   test("waits for ten minutes or five wrong codes, then requires the password again", async () => {
     const appliance = await testAppliance({ addressOf });
-    const { email, code } = await runGuarded(appliance);
+    const { email, code } = await createGuardedPerson(appliance);
     const late = createBrowser(appliance);
     await late.signIn(email);
     appliance.time.now += 10 * 60_000;
@@ -261,7 +261,7 @@ describe("signing in", () => {
 
   test("without a waiting sign-in, a code opens nothing", async () => {
     const appliance = await testAppliance();
-    const { code, page } = await runGuarded(appliance);
+    const { code, page } = await createGuardedPerson(appliance);
     expect((await createBrowser(appliance).post("/sign-in/code", { code: code() })).status).toBe(
       401,
     );
@@ -282,7 +282,7 @@ describe("wrong codes", () => {
 
   test("are counted per person across addresses: of 120 from 12 addresses at once, five are judged", async () => {
     const appliance = await testAppliance({ addressOf });
-    const { id, recoveryCodes } = await runGuarded(appliance);
+    const { id, recoveryCodes } = await createGuardedPerson(appliance);
     const those = await Promise.all(
       Array.from({ length: 24 }, (_, index) => setUpWaiting(appliance, id, `10.0.${index % 12}.1`)),
     );
@@ -301,7 +301,7 @@ describe("wrong codes", () => {
 
   test("double the wait each time, up to 15 minutes", async () => {
     const appliance = await testAppliance({ addressOf });
-    const { id } = await runGuarded(appliance);
+    const { id } = await createGuardedPerson(appliance);
     const waits: number[] = [];
     for (let i = 0; waits.length < 12; i++) {
       const enter = async () => (await setUpWaiting(appliance, id, `10.${i}.0.1`)).enter(wrong);
@@ -316,7 +316,7 @@ describe("wrong codes", () => {
 
   test("of strangers never lock the person out on a known network, and elsewhere only briefly", async () => {
     const appliance = await testAppliance({ addressOf });
-    const { id, code } = await runGuarded(appliance);
+    const { id, code } = await createGuardedPerson(appliance);
     const guess = async (index: number) => {
       const { enter } = await setUpWaiting(appliance, id, `10.0.${index % 12}.1`);
       return enter(wrong);
@@ -340,7 +340,7 @@ describe("wrong codes", () => {
 
   test("are in the audit log of the person's organizations, and reported to the person until dismissed", async () => {
     const appliance = await testAppliance({ addressOf });
-    const viewer = await runGuarded(appliance);
+    const viewer = await createGuardedPerson(appliance);
     const summarize = async (page: Client = viewer.page) =>
       (await page("GET", "/dashboard/session")).json.data.person.wrongCodes;
     expect(await summarize()).toBeNull();
@@ -372,7 +372,7 @@ describe("wrong codes", () => {
 describe("afterwards", () => {
   test("the password turns it off, and replaces the recovery codes", async () => {
     const appliance = await testAppliance();
-    const { page, email, recoveryCodes } = await runGuarded(appliance);
+    const { page, email, recoveryCodes } = await createGuardedPerson(appliance);
     const post = (path: string, secret: string) =>
       page("POST", `${twoFactor}/${path}`, { body: { password: secret } });
     expect((await post("recovery-codes", "not my password")).status).toBe(422);
@@ -390,7 +390,7 @@ describe("afterwards", () => {
 
   test("neither the secret nor a recovery code is in the database or the log", async () => {
     const appliance = await testAppliance();
-    const { secret, recoveryCodes } = await runGuarded(appliance);
+    const { secret, recoveryCodes } = await createGuardedPerson(appliance);
     const stored = dumpTables(appliance) + appliance.logged.join("\n");
     for (const one of [
       secret,

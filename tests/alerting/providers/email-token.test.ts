@@ -38,7 +38,7 @@ const buildToken = (text: string, seconds: unknown = 3_599): Reply =>
  * A mail server that accepts this token of the mailbox, and a token endpoint that replaces all
  * services.
  */
-async function readSnapshot(taken: string, endpoint: Reply) {
+async function createTokenWorld(taken: string, endpoint: Reply) {
   const users: Record<string, string> = { [box]: taken };
   const server = await startMailServer(
     { users },
@@ -61,7 +61,7 @@ async function readSnapshot(taken: string, endpoint: Reply) {
 
 describe("a mail for a mailbox of Microsoft 365", () => {
   test("is sent with the token that the app gets with its secret", async () => {
-    await using result = await readSnapshot("tok-1", buildToken("tok-1"));
+    await using result = await createTokenWorld("tok-1", buildToken("tok-1"));
     expect(await result.send(microsoft)).toEqual(delivered);
     expect(result.urls).toEqual([
       "https://login.microsoftonline.com/team.onmicrosoft.com/oauth2/v2.0/token",
@@ -91,7 +91,7 @@ describe("a mail for a mailbox of Microsoft 365", () => {
     [1, "Microsoft issues no access token to this app; check its tenant, client ID and secret."],
   ])("is not sent if the app gets no token: %d", async (code, reason) => {
     const gossip = { error: "invalid_client", error_description: "gossip", error_codes: [code] };
-    await using result = await readSnapshot("tok-1", replyWith(401, JSON.stringify(gossip)));
+    await using result = await createTokenWorld("tok-1", replyWith(401, JSON.stringify(gossip)));
     expect(await result.send(microsoft)).toEqual(createDoubtfulVerdict(reason));
     expect(result.server.connections()).toBe(0);
   });
@@ -99,7 +99,7 @@ describe("a mail for a mailbox of Microsoft 365", () => {
 
 describe("a mail for a mailbox of Google Workspace", () => {
   test("is sent with the token that the service account gets for its user", async () => {
-    await using result = await readSnapshot("ya29.tok", buildToken("ya29.tok"));
+    await using result = await createTokenWorld("ya29.tok", buildToken("ya29.tok"));
     expect(await result.send(google)).toEqual(delivered);
     expect(result.urls).toEqual(["https://oauth2.googleapis.com/token"]);
     const form = new URLSearchParams(result.lastRequest().body);
@@ -133,13 +133,16 @@ describe("a mail for a mailbox of Google Workspace", () => {
     ],
     [400, "gossip", "Google issues no access token to this service account."],
   ])("is not sent if the account gets no token: %d %s", async (status, error, reason) => {
-    await using result = await readSnapshot("tok", replyWith(status, JSON.stringify({ error })));
+    await using result = await createTokenWorld(
+      "tok",
+      replyWith(status, JSON.stringify({ error })),
+    );
     expect(await result.send(google)).toEqual(createDoubtfulVerdict(reason));
     expect(result.server.connections()).toBe(0);
   });
 
   test("is not sent with an invalid key", async () => {
-    await using result = await readSnapshot("tok", buildToken("tok"));
+    await using result = await createTokenWorld("tok", buildToken("tok"));
     const broken = { ...serviceAccount, private_key: "-----BEGIN PRIVATE KEY-----\nAAAA" };
     expect(await result.send({ ...google, serviceAccountKey: JSON.stringify(broken) })).toEqual(
       createDoubtfulVerdict("The private key of the service account can't be read."),
@@ -150,7 +153,7 @@ describe("a mail for a mailbox of Google Workspace", () => {
 
 describe("a token", () => {
   test("is cached until a minute before it expires", async () => {
-    await using result = await readSnapshot("tok", buildToken("tok", 3_600));
+    await using result = await createTokenWorld("tok", buildToken("tok", 3_600));
     for (const [seconds, asked] of [
       [0, 1],
       [3_539, 1],
@@ -163,7 +166,7 @@ describe("a token", () => {
   });
 
   test("is requested once for all waiting mails", async () => {
-    await using result = await readSnapshot("tok", buildToken("tok"));
+    await using result = await createTokenWorld("tok", buildToken("tok"));
     const outcomes = await Promise.all([1, 2, 3, 4, 5].map(() => result.send(microsoft)));
     expect(outcomes).toEqual(Array(5).fill(delivered));
     expect(result.asked).toHaveLength(1);
@@ -171,7 +174,7 @@ describe("a token", () => {
   });
 
   test("is only for its credentials and its user", async () => {
-    await using result = await readSnapshot("tok", buildToken("tok"));
+    await using result = await createTokenWorld("tok", buildToken("tok"));
     result.users["other@team.example"] = "tok";
     const others = [
       { user: "other@team.example" },
@@ -186,13 +189,13 @@ describe("a token", () => {
   });
 
   test.each([0, -1, "soon", null])("that expires in %p seconds is not cached", async (seconds) => {
-    await using result = await readSnapshot("tok", buildToken("tok", seconds));
+    await using result = await createTokenWorld("tok", buildToken("tok", seconds));
     for (const _ of [1, 2]) expect(await result.send(microsoft)).toEqual(delivered);
     expect(result.asked).toHaveLength(2);
   });
 
   test("that the mail server rejects is requested again the next time", async () => {
-    await using result = await readSnapshot("tok-2", buildToken("tok-1"));
+    await using result = await createTokenWorld("tok-2", buildToken("tok-1"));
     expect(await result.send(microsoft)).toEqual(
       createDoubtfulVerdict(
         "The mail server rejected the access token: the mailbox needs SMTP AUTH, and the app SMTP.SendAsApp and full access to it.",
@@ -204,7 +207,7 @@ describe("a token", () => {
   });
 
   test("is requested again after a temporary error", async () => {
-    await using result = await readSnapshot("tok", replyWith(503, "gossip"));
+    await using result = await createTokenWorld("tok", replyWith(503, "gossip"));
     expect(await result.send(microsoft)).toEqual(
       createPassingVerdict(
         "No access token was given: the service responded with HTTP 503 (Service Unavailable).",
@@ -219,7 +222,7 @@ describe("a token", () => {
   });
 
   test("is requested again when the service allows it", async () => {
-    await using result = await readSnapshot(
+    await using result = await createTokenWorld(
       "tok",
       replyWith(429, "gossip", { "retry-after": "17" }),
     );
@@ -233,7 +236,7 @@ describe("a token", () => {
 
   test("with characters that could inject an SMTP command is rejected", async () => {
     for (const odd of ["tok\r\nRSET", "", "to k", "ü", 7]) {
-      await using result = await readSnapshot("tok", buildToken(odd as string));
+      await using result = await createTokenWorld("tok", buildToken(odd as string));
       expect(await result.send(microsoft)).toEqual(
         createPassingVerdict(
           "No access token was given: the service responded with HTTP 200 (OK).",

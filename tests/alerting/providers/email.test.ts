@@ -13,7 +13,7 @@ import { startMailServer } from "../../support/mail-server.ts";
 
 const to = ["oncall@team.example", "boss@team.example"];
 
-/** The mail of this message. */
+/** Sends this message, and returns the mail. */
 async function mailFor(
   message: ReturnType<typeof createMessage>,
   smtp: Partial<SmtpSettings> = {},

@@ -17,7 +17,7 @@ import {
 /** The fields of all services with the page to open. */
 const linkFields = /"(url|title_link|click|openLink|client_url|href)":/;
 
-/** The request of a channel about an outage, from an appliance at this address. */
+/** Sends an alert about an outage from an appliance at this address, and returns the request. */
 async function sendFrom(type: string, origin: string): Promise<string> {
   await using to = await startReceiver(replyWith(200, confirmationOf(type)));
   const { provider, settings } = createChannel(type);

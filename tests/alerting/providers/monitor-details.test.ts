@@ -19,7 +19,7 @@ import type { Json } from "../../support/json.ts";
 
 type Words = { message?: string; template?: string };
 
-/** The request of a channel about this monitor's outage, as text and, if possible, as an object. */
+/** Returns the request of a channel about this monitor's outage, as text and, if possible, as an object. */
 function readSent(type: string, about: AlertedMonitor, words: Words = {}) {
   const { message = "Refused.", template = null } = words;
   return sentOf(type, createAlert("monitor.down", { monitor: about, message }), template);

@@ -18,7 +18,7 @@ import type { RecordedRequest } from "../../support/target.ts";
 
 const base64Of = (length: number) => Buffer.alloc(length, "key of ours").toString("base64");
 
-/** A received request that was signed with this secret at this time. */
+/** Delivers alerts signed with this secret at this time, and returns the received request. */
 async function sendSigned(secret: string, now = Date.now(), alerts = createAlertStorm(3)) {
   await using to = await startReceiver();
   const settings = { url: "https://bot.lan/alerts", secret, headers: {}, ...plainBody };

@@ -10,7 +10,7 @@ import {
 } from "../../support/alert-receiver.ts";
 import type { Reply } from "../../support/target.ts";
 
-/** The verdict of a channel on a response to its only request. */
+/** Delivers one message, and returns the channel's verdict on this response. */
 async function deliverAndJudge(type: string, reply: Reply): Promise<Verdict> {
   await using to = await startReceiver(reply);
   const { provider, settings } = createChannel(type);

@@ -273,7 +273,7 @@ describe("a webhook with a text of its own", () => {
   };
   const key = `signalbox-${monitor.id}`;
 
-  /** The request about an outage. */
+  /** Delivers an alert about an outage, and returns the request. */
   async function request(
     changes: object,
     alerts: Alert | Alert[] = createAlert("monitor.down", typed),

@@ -212,7 +212,7 @@ const hoursEntry = fc.record({
 const unitDays = { hours: 1 / 24, days: 1, weeks: 7 };
 
 /** Layers that start at most 30 shifts before a time. */
-const generateLayer = (at: number) =>
+const generateLayers = (at: number) =>
   fc
     .record({
       unit: fc.constantFrom(...rotationUnits),
@@ -242,7 +242,7 @@ const scheduleAt = time.chain((at) =>
   fc.record({
     at: fc.constant(at),
     timeZone: fc.constantFrom(...zones),
-    layers: fc.array(generateLayer(at), { minLength: 1, maxLength: 2 }),
+    layers: fc.array(generateLayers(at), { minLength: 1, maxLength: 2 }),
     overrides: fc.array(
       fc.tuple(fc.integer({ min: -50, max: 50 }), fc.integer({ min: 1, max: 50 })),
       { maxLength: 2 },

@@ -159,7 +159,7 @@ describe("while two organizations share the machine, a loopback address is rejec
   });
 });
 
-/** Outcome of a monitor's check or a channel's test that connects to this host. */
+/** Runs a check or a channel test that connects to this host, and returns its outcome. */
 async function reachHost(
   appliance: TestSetUp,
   way: Way,

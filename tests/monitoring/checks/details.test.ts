@@ -24,7 +24,7 @@ const buildBody = (
   ...fields,
 });
 
-/** The result of “Test now”. */
+/** Presses “Test now”, and returns the result. */
 async function attempt(body: object) {
   const { status, text, json } = await page("POST", "/dashboard/monitors/try", { body });
   expect([status, text.includes(canary)]).toEqual([200, false]);

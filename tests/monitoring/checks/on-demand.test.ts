@@ -10,7 +10,7 @@ const path = "/dashboard/monitors/try";
 type Ask = () => Promise<TestResponse>;
 
 /** People and keys of two organizations that test a monitor; its target hangs until it is released. */
-async function readSnapshot() {
+async function createHangingWorld() {
   const watch = await createWatch();
   const shop = await startTarget(hang);
   const body = { type: "http", name: "Shop", url: shop.at(), timeout: 60 };
@@ -47,7 +47,7 @@ function expectTooMany({ status, json, headers }: TestResponse) {
 
 describe("concurrent checks on demand are limited to", () => {
   test("four per person, independent of other people", async () => {
-    await using world = await readSnapshot();
+    await using world = await createHangingWorld();
     const { shop, someone, underWay } = world;
     const [ann, bob] = [await someone(), await someone()];
     const four = await underWay(ann, 4);
@@ -62,7 +62,7 @@ describe("concurrent checks on demand are limited to", () => {
   });
 
   test("four per API key, including checks of existing monitors", async () => {
-    await using world = await readSnapshot();
+    await using world = await createHangingWorld();
     const { shop, monitor, ours } = world;
     const monitors = [];
     for (let number = 0; number < 5; number++)
@@ -76,7 +76,7 @@ describe("concurrent checks on demand are limited to", () => {
   });
 
   test("sixteen per organization, independent of other organizations", async () => {
-    await using world = await readSnapshot();
+    await using world = await createHangingWorld();
     const { shop, someone, stranger, underWay } = world;
     const running = [];
     for (let people = 0; people < 4; people++)
@@ -117,7 +117,7 @@ describe("concurrent checks on demand are limited to", () => {
 
 describe("checks on demand per minute are limited to", () => {
   test("60 per person and 240 per organization, counted from the first", async () => {
-    await using world = await readSnapshot();
+    await using world = await createHangingWorld();
     const { shop, time, someone, stranger } = world;
     shop.setReply(replyWith());
     const requestInTurn = async (request: Ask, count: number) => {

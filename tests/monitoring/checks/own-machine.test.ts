@@ -32,7 +32,7 @@ function machineOf() {
 
 type Machine = ReturnType<typeof machineOf>;
 
-/** A check of this type without a route to its target; `meanwhile` runs during it. */
+/** Runs a check of this type without a route to its target; `meanwhile` runs during it. */
 async function runFailingCheck(
   type: keyof typeof checkKinds,
   { clock, trouble }: Machine,

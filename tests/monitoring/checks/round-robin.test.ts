@@ -181,7 +181,7 @@ async function createFullEngine() {
         if (heartbeats.length >= wanted) return heartbeats;
       }
     },
-    /** Ends the hanging check and all checks behind it. */
+    /** Ends the hanging check and all checks that wait for it. */
     ended: async () => {
       silent.release(replyWith());
       await Promise.all(running);

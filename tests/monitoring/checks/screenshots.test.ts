@@ -21,10 +21,10 @@ afterAll(async () => {
   await site[Symbol.asyncDispose]();
 });
 
-type Made = Awaited<ReturnType<typeof watchTarget>>;
+type Made = Awaited<ReturnType<typeof createFailingMonitor>>;
 
 /** A browser monitor whose page fails. */
-async function watchTarget(fields: object = {}) {
+async function createFailingMonitor(fields: object = {}) {
   const watch = await createWatch({ browser: program });
   site.setReply(replyWith(500), "/page");
   const about = { type: "browser", name: "Shop", url: site.at("/page"), retries: 0, timeout: 60 };
@@ -44,7 +44,7 @@ const readRows = ({ database }: Pick<TestAppliance, "database">) =>
   database.query<{ at: number }, []>("SELECT at FROM screenshots").all();
 
 test("the screenshot of the last failure is stored with the time of its heartbeat until the monitor is deleted", async () => {
-  const world = await watchTarget();
+  const world = await createFailingMonitor();
   const { pass, path, api, ours, theirs, stranger, readMonitor, id, screenshot } = world;
   expect((await readMonitor(id)).screenshotAt).toBeNull();
   expect((await screenshot()).status).toBe(404);
@@ -115,7 +115,7 @@ test("a failed screenshot does not change the result of the check", async () => 
 });
 
 test("only a down result has a screenshot, not an inverted failure or an unknown result", async () => {
-  const world = await watchTarget({ inverted: true });
+  const world = await createFailingMonitor({ inverted: true });
   await world.pass(1);
   expect((await readNewest(world))?.status).toBe("up");
   expect(readRows(world)).toEqual([]);
@@ -168,7 +168,7 @@ test("a failure that another node does not confirm has no screenshot", async () 
 
 describe("a queued screenshot", () => {
   async function startRecording() {
-    const world = await watchTarget();
+    const world = await createFailingMonitor();
     const [[monitor] = []] = await Array.fromAsync(readAllWatched(world.appliance));
     if (monitor === undefined) throw new Error("The monitor is not watched.");
     const createResult = (at: number): Result => ({
@@ -213,7 +213,7 @@ describe("a queued screenshot", () => {
 });
 
 test("“Test now” stores no screenshot", async () => {
-  const world = await watchTarget({ paused: true });
+  const world = await createFailingMonitor({ paused: true });
   const before = dumpTables(world);
   const { status, screenshot } = await world.engine.tryCheck(
     { organizationId: world.ours.id, callerId: "test" },
@@ -230,7 +230,7 @@ test("“Test now” stores no screenshot", async () => {
 });
 
 test("an appliance that stops during checks leaves no browser processes or files", async () => {
-  const world = await watchTarget();
+  const world = await createFailingMonitor();
   site.setReply(hang, "/page");
   const requestCount = site.asked.length;
   const checking = world.engine.runOnce();

@@ -5,7 +5,7 @@ import { replyWith, hang } from "../../support/target.ts";
 import { createWatch } from "../../support/check-board.ts";
 
 /** A monitor that is up and one that is down, on a disk that is now full. */
-async function fillAppliance() {
+async function createFullAppliance() {
   const watch = await createWatch();
   const disk = makeUnstorable(watch.store, watch.time);
   const shop = await watch.createSite({ name: "Shop", interval: 10 });
@@ -31,7 +31,7 @@ const healthOf = async ({ app }: Awaited<ReturnType<typeof createWatch>>) => {
 };
 
 test("monitors with unstored results are shown as not judged in REST, metrics and /healthz within ten seconds", async () => {
-  const world = await fillAppliance();
+  const world = await createFullAppliance();
   await using shop = world.shop;
   await using mail = world.mail;
   shop.failNow();
@@ -65,7 +65,7 @@ test("monitors with unstored results are shown as not judged in REST, metrics an
 });
 
 test("once storage works again, all monitors are judged, and the queued results count", async () => {
-  const world = await fillAppliance();
+  const world = await createFullAppliance();
   await using shop = world.shop;
   await using mail = world.mail;
   shop.failNow();

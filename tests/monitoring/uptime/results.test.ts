@@ -19,7 +19,7 @@ import {
 } from "../../../src/monitoring/uptime/store.ts";
 import { createMigratedStore } from "../../support/engines.ts";
 
-async function readResults() {
+async function createResultWorld() {
   const { store, database } = await createMigratedStore();
   /** Stores heartbeats as the recorder does, several per write. */
   const write = async (rows: readonly HeartbeatRow[], inOneWrite = 1_000) => {
@@ -82,7 +82,7 @@ function sumRows(rows: readonly HeartbeatRow[], periodMs: number) {
   return found;
 }
 
-function readStored({ database }: Awaited<ReturnType<typeof readResults>>, table: Table) {
+function readStored({ database }: Awaited<ReturnType<typeof createResultWorld>>, table: Table) {
   const rows = database.query<Record<string, number | null>, []>(`SELECT * FROM ${table}`).all();
   return new Map(
     rows.map(({ hour, day, monitor_key, ...sums }) => {
@@ -110,7 +110,7 @@ function sumNumbers(rows: readonly HeartbeatRow[], periodMs: number) {
 }
 
 const readNumbers = (
-  { database }: Awaited<ReturnType<typeof readResults>>,
+  { database }: Awaited<ReturnType<typeof createResultWorld>>,
   table: "number_hours" | "number_days",
 ) =>
   database
@@ -123,7 +123,7 @@ const often = { numRuns: 60 };
 test("hourly and daily sums equal the sums of the heartbeats for any grouping of writes", async () => {
   await fc.assert(
     fc.asyncProperty(stream, fc.integer({ min: 1, max: 30 }), async (rows, inOneWrite) => {
-      const world = await readResults();
+      const world = await createResultWorld();
       await world.write(rows, inOneWrite);
       const retained: HeartbeatRow[] = [];
       for (const monitorKey of keys)
@@ -149,7 +149,7 @@ test("hourly and daily sums equal the sums of the heartbeats for any grouping of
 test("uptime is from 0 to 1 and equals that of the heartbeats; null if nothing was measured", async () => {
   await fc.assert(
     fc.asyncProperty(stream, async (rows) => {
-      const { store, write } = await readResults();
+      const { store, write } = await createResultWorld();
       await write(rows);
       const now = rows.at(-1)?.at ?? start;
       const since = (Math.floor(now / hourMs) - 23) * hourMs;
@@ -192,7 +192,7 @@ test("points from hours and days equal points from the heartbeats of the same sp
   const periods = fc.integer({ min: 1, max: 30 });
   await fc.assert(
     fc.asyncProperty(stream, periods, fc.nat({ max: 40 }), async (rows, wide, skipped) => {
-      const { store, write } = await readResults();
+      const { store, write } = await createResultWorld();
       await write(rows);
       const end = (rows.at(-1)?.at ?? start) + dayMs;
       for (const [source, periodMs] of [
@@ -229,7 +229,7 @@ test("points from hours and days equal points from the heartbeats of the same sp
 
 describe("a clock that was set back to the millisecond of an existing heartbeat", () => {
   test("loses only that result; the others of the write are stored", async () => {
-    const { store, write } = await readResults();
+    const { store, write } = await createResultWorld();
     await write([buildBeat()]);
     await write([
       buildBeat({ at: start + 60_000 }),
@@ -246,7 +246,7 @@ describe("a clock that was set back to the millisecond of an existing heartbeat"
   });
 
   test("keeps the sums consistent with the stored heartbeats", async () => {
-    const { store, write } = await readResults();
+    const { store, write } = await createResultWorld();
     await write([buildBeat()]);
     const late = buildBeat({ status: "down", message: "The connection was refused." });
     await write([late, buildBeat({ at: start + 1 }), { ...late, at: start + 1 }]);
@@ -257,7 +257,7 @@ describe("a clock that was set back to the millisecond of an existing heartbeat"
 });
 
 test("periods without results have no sums", async () => {
-  const { store, write } = await readResults();
+  const { store, write } = await createResultWorld();
   await write([buildBeat()]);
   expect(await sumHours(store, [1, 2], [1, 2, 3])).toEqual(new Map());
   expect(await listSums(store, 2, "days", [Math.floor(start / dayMs)])).toEqual([]);

@@ -206,7 +206,7 @@ describe("an upgrade of older data", () => {
   const at = "2026-11-20T10:00:00.000Z";
 
   /** Data of the previous version, with these people in order of their creation. */
-  function upgradeOlder(people: Record<string, Record<string, string>>) {
+  function createUpgradedData(people: Record<string, Record<string, string>>) {
     const database = openDatabase(":memory:");
     migrate(database, copyMigrationsBefore(newDirectory(), "accounts"));
     const insert = (table: string, ...values: (string | number | null)[]) =>
@@ -258,7 +258,7 @@ describe("an upgrade of older data", () => {
   ];
   for (const [what, people, then] of cases)
     test(`makes administrators of ${what}`, () => {
-      const { database } = upgradeOlder(people);
+      const { database } = createUpgradedData(people);
       expect(migrate(database, assets.migrations)).toBeGreaterThan(0);
       expect(listAdministrators({ database })).toEqual(then);
       const stored = database.query("SELECT count(*) FROM memberships").values()[0]?.[0];
@@ -266,7 +266,7 @@ describe("an upgrade of older data", () => {
     });
 
   test("attributes open invitations and keys by the audit log; an invitation without a creator is revoked", () => {
-    const { database, insert } = upgradeOlder({ Ada: { a: "owner" } });
+    const { database, insert } = createUpgradedData({ Ada: { a: "owner" } });
     const create = (action: string, actor: string, id: string | null, subject: string) =>
       insert("audit_entries", null, "a", at, actor, id, "Ada", action, subject, null, null);
     for (const id of ["i1", "i2"])

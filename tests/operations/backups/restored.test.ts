@@ -10,7 +10,7 @@ const up = "monitor.up Shop";
 const days = 86_400_000;
 
 /** An appliance that is backed up on demand and continues from the backup three days later. */
-async function backUpAppliance() {
+async function createRestorableAppliance() {
   const pager = await createPager();
   const { database, store, time } = pager;
   const { vault } = pager.appliance;
@@ -43,7 +43,7 @@ async function backUpAppliance() {
 
 describe("after a restore", () => {
   test("all sessions end, and each organization's audit log records it once", async () => {
-    const world = await backUpAppliance();
+    const world = await createRestorableAppliance();
     const { page } = await signInMember(world, "owner");
     expect((await page("GET", "/dashboard/api/v1/monitors")).status).toBe(200);
     await world.restored();
@@ -55,7 +55,7 @@ describe("after a restore", () => {
   });
 
   test("monitors in the same state send no alert, however long the gap", async () => {
-    const world = await backUpAppliance();
+    const world = await createRestorableAppliance();
     await using hook = await world.inbox();
     await using shop = await world.createSite({ alertChannelIds: [hook.id] });
     await using other = await world.createSite({
@@ -79,7 +79,7 @@ describe("after a restore", () => {
   });
 
   test("a reminder that became due in the gap waits for new checks", async () => {
-    const world = await backUpAppliance();
+    const world = await createRestorableAppliance();
     await using hook = await world.inbox();
     await using shop = await world.createSite({
       alertChannelIds: [hook.id],
@@ -97,7 +97,7 @@ describe("after a restore", () => {
   });
 
   test("waiting deliveries are skipped, and current problems are sent to channels that missed them", async () => {
-    const world = await backUpAppliance();
+    const world = await createRestorableAppliance();
     await using inbox = await world.inbox();
     await using missed = await world.inbox({}, replyWith(500));
     await using shop = await world.createSite({ alertChannelIds: [inbox.id, missed.id] });
@@ -127,7 +127,7 @@ describe("after a restore", () => {
   });
 
   test("a waiting delivery of a solved problem is dropped, also for channels that missed it", async () => {
-    const world = await backUpAppliance();
+    const world = await createRestorableAppliance();
     await using inbox = await world.inbox();
     await using missed = await world.inbox({}, replyWith(500));
     await using shop = await world.createSite({ alertChannelIds: [inbox.id, missed.id] });
@@ -143,7 +143,7 @@ describe("after a restore", () => {
   });
 
   test("a state change without an alert yet is decided again", async () => {
-    const world = await backUpAppliance();
+    const world = await createRestorableAppliance();
     await using hook = await world.inbox();
     await using shop = await world.createSite({ alertChannelIds: [hook.id] });
     shop.failNow();

@@ -26,7 +26,7 @@ const passphrase = "correct horse battery";
 const hour = 3_600_000;
 
 /** An appliance at 10:00 that backs up another data directory. */
-async function scheduleWindow(denied: string[] = []) {
+async function createBackupWorld(denied: string[] = []) {
   const appliance = await testAppliance();
   // Signs in again for each request, because the tests pass more days than a session lasts.
   const page: Client = async (...request) =>
@@ -81,7 +81,7 @@ async function scheduleWindow(denied: string[] = []) {
 
 describe("scheduled backups", () => {
   test("are off until an administrator sets a target", async () => {
-    const world = await scheduleWindow();
+    const world = await createBackupWorld();
     expect(await world.shown()).toMatchObject({ enabled: false, nextAt: null, last: null });
     await world.pass(48);
     expect((await world.page("PATCH", path, { body: { enabled: true } })).status).toBe(422);
@@ -95,7 +95,7 @@ describe("scheduled backups", () => {
   });
 
   test("are created once a day at their time in their zone", async () => {
-    const world = await scheduleWindow();
+    const world = await createBackupWorld();
     const set = await world.set({
       enabled: true,
       folder: world.folder,
@@ -124,7 +124,7 @@ describe("scheduled backups", () => {
   });
 
   test("are caught up after downtime", async () => {
-    const world = await scheduleWindow();
+    const world = await createBackupWorld();
     await world.set({ enabled: true, folder: world.folder });
     world.time.now += 5 * 24 * hour;
     await world.backups.runOnce();
@@ -133,7 +133,7 @@ describe("scheduled backups", () => {
   });
 
   test("are removed when the retention no longer includes them, and nothing else is", async () => {
-    const world = await scheduleWindow();
+    const world = await createBackupWorld();
     const keep = { keepDaily: 2, keepWeekly: 0, keepMonthly: 0 };
     await world.set({ enabled: true, folder: world.folder, ...keep });
     await world.pass(24);
@@ -150,7 +150,7 @@ describe("scheduled backups", () => {
   });
 
   test("that fail are reported to administrators once a day, and retried after an hour", async () => {
-    const world = await scheduleWindow();
+    const world = await createBackupWorld();
     await world.set({ enabled: true, folder: world.folder });
     world.breaks("No space left on device");
     await world.pass(20);
@@ -182,7 +182,7 @@ describe("scheduled backups", () => {
   });
 
   test("that fail are no longer a problem once they are turned off", async () => {
-    const world = await scheduleWindow();
+    const world = await createBackupWorld();
     await world.set({ enabled: true, folder: world.folder });
     world.breaks("No space left on device");
     await world.pass(24);
@@ -193,7 +193,7 @@ describe("scheduled backups", () => {
   });
 
   test("with older ones that can't be removed report it, and are not repeated each hour", async () => {
-    const world = await scheduleWindow();
+    const world = await createBackupWorld();
     const keep = { keepDaily: 1, keepWeekly: 0, keepMonthly: 0 };
     await world.set({ enabled: true, folder: world.folder, ...keep });
     await world.pass(24);
@@ -210,7 +210,7 @@ describe("scheduled backups", () => {
   });
 
   test("can be encrypted, and restored with only the passphrase", async () => {
-    const world = await scheduleWindow();
+    const world = await createBackupWorld();
     const set = await world.set({
       enabled: true,
       folder: world.folder,
@@ -229,7 +229,7 @@ describe("scheduled backups", () => {
   });
 
   test("can be started at once if they are on", async () => {
-    const world = await scheduleWindow();
+    const world = await createBackupWorld();
     expect(await world.backups.runNow().catch(String)).toContain("are off");
     await world.set({ enabled: true, folder: world.folder });
     await world.backups.runNow();
@@ -275,7 +275,7 @@ describe("backup settings", () => {
       "s3.secretAccessKey",
     ],
   ])("reject %s", async (_what, body, at) => {
-    const world = await scheduleWindow();
+    const world = await createBackupWorld();
     const readRows = () => world.database.query("select * from backup_schedule").values();
     const before = readRows();
     const { status, json } = await world.page("PATCH", path, { body });
@@ -284,7 +284,7 @@ describe("backup settings", () => {
   });
 
   test("leave fields unchanged that a patch omits, and accept their own response", async () => {
-    const world = await scheduleWindow();
+    const world = await createBackupWorld();
     await world.set({ folder: world.folder, keepDaily: 3, s3: bucket, passphrase });
     const before = await world.shown();
     expect(before.secretsSet.toSorted()).toEqual(["passphrase", "s3.secretAccessKey"]);
@@ -296,7 +296,7 @@ describe("backup settings", () => {
   });
 
   test("show and store no secret, and the audit log has only field names", async () => {
-    const world = await scheduleWindow();
+    const world = await createBackupWorld();
     const { text } = await world.page("PATCH", path, { body: { s3: bucket, passphrase } });
     const all = [text, JSON.stringify(await world.shown()), dumpTables(world), ...world.logged];
     for (const one of all) {
@@ -310,7 +310,7 @@ describe("backup settings", () => {
   });
 
   test("never send a secret to a changed address", async () => {
-    const world = await scheduleWindow();
+    const world = await createBackupWorld();
     await world.set({ s3: bucket });
     for (const endpoint of [
       "https://s3.lan:9001",
@@ -340,7 +340,7 @@ describe("a bucket", () => {
     async () => {
       await using service = await startBucketService("backups");
       const { endpoint, bucket, accessKeyId, secretAccessKey, client } = service;
-      const world = await scheduleWindow();
+      const world = await createBackupWorld();
       await client.write("box/letters.txt", "Dear");
       await client.write("signalbox-2019-11-19-030000.db", "of another box");
       const s3 = { endpoint, bucket, accessKeyId, secretAccessKey, prefix: "box/" };
@@ -378,7 +378,7 @@ describe("a bucket", () => {
     );
     const gone = await startTarget();
     await gone[Symbol.asyncDispose]();
-    const world = await scheduleWindow(["denied.lan"]);
+    const world = await createBackupWorld(["denied.lan"]);
     const denied = { ...bucket, endpoint: "http://denied.lan" };
     for (const s3 of [
       { ...bucket, endpoint: refusing.at("") },

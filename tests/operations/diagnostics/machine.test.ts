@@ -13,7 +13,7 @@ import { createScratch } from "../../support/scratch-directories.ts";
 const newDirectory = createScratch();
 
 /** A machine whose `/` contains these files. */
-function writeRoot(files: Record<string, string>): string {
+function createRoot(files: Record<string, string>): string {
   const root = newDirectory();
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(join(root, name, ".."), { recursive: true });
@@ -23,7 +23,7 @@ function writeRoot(files: Record<string, string>): string {
 }
 
 function verdictOf(subject: string, files: Record<string, string>, monitors = 0) {
-  const root = writeRoot(files);
+  const root = createRoot(files);
   const found = examineMachine(root, monitors, root).find((one) => one.subject === subject);
   return found && [found.verdict, found.message, found.advice];
 }
@@ -100,7 +100,7 @@ test("a proxy in the environment is reported as ineffective", () => {
 });
 
 test("the program on a port is found by its socket", () => {
-  const root = writeRoot({
+  const root = createRoot({
     "proc/net/tcp": [
       "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode",
       "   0: 0100007F:0C8A 00000000:0000 01 00000000:00000000 00:00000000 00000000     0        0 11 1 0",

@@ -11,7 +11,7 @@ async function metricsOf({ app }: TestSetUp, key: string): Promise<string> {
 }
 
 /** A monitor in each relevant state, with names and groups that need escaping. */
-async function watchTarget() {
+async function createMeasuredWorld() {
   const appliance = await testAppliance();
   const { api, writeKey } = appliance.ours;
   const make = async (path: string, body: object) =>
@@ -31,7 +31,7 @@ async function watchTarget() {
 }
 
 test("each monitor has its state, whether it is up, latency, uptime and the days of its certificate", async () => {
-  const { ids, text, store, ours, ...world } = await watchTarget();
+  const { ids, text, store, ours, ...world } = await createMeasuredWorld();
   const labels = `id="${ids["up"]}",monitor="Söder \\"shop\\" \\\\ ٣",type="tcp",group="The \\"one\\""`;
   const buildSeries = (name: string) =>
     text.split("\n").filter((line) => line.startsWith(`signalbox_monitor_${name}{`));
@@ -62,7 +62,7 @@ defineTestWith(
   ["promtool"],
   "Prometheus' own linter accepts it with any names of monitors",
   async () => {
-    const { text } = await watchTarget();
+    const { text } = await createMeasuredWorld();
     expect(await lintMetrics(text)).toBe("");
   },
 );
@@ -95,7 +95,7 @@ test("Prometheus reads its own organization's metrics with a read key, and stran
 });
 
 test("with Basic authentication, Home Assistant and Grafana get Uptime Kuma's metrics", async () => {
-  const world = await watchTarget();
+  const world = await createMeasuredWorld();
   const { ours, theirs, app, ids } = world;
   const read = (user: string, key: string) =>
     app.handle(

@@ -19,7 +19,7 @@ const retention = { results: 14, hours: 400, audit: 400 };
 const minute = 60_000;
 
 /** An appliance whose housekeeping the test runs, and rows of any table. */
-async function clean() {
+async function createHousekeepingWorld() {
   const appliance = await testAppliance();
   const { database, store, time, alerts, logged } = appliance;
   const clock = () => time.now;
@@ -124,7 +124,7 @@ describe("tables that grow", () => {
     ({ content, name }) => name in dated && content !== "State changes of monitors",
   ))
     test(`${content}: rows of ${name} are retained for ${days} days`, async () => {
-      const { put, count, run, time } = await clean();
+      const { put, count, run, time } = await createHousekeepingWorld();
       const table = all.find((one) => getTableName(one) === name) as SQLiteTable;
       const [column, valueOf, more = {}] = dated[name] ?? [];
       if (column === undefined || valueOf === undefined) throw new Error(`${name} has no date.`);
@@ -140,7 +140,7 @@ describe("tables that grow", () => {
     });
 
   test("state changes of a monitor are retained as long as its hourly sums", async () => {
-    const { put, run, time, database } = await clean();
+    const { put, run, time, database } = await createHousekeepingWorld();
     const readSeen = () =>
       database
         .query<{ type: string }, []>("SELECT type FROM events WHERE subject_id = 'm' ORDER BY seq")
@@ -166,7 +166,7 @@ describe("tables that grow", () => {
   });
 
   test("neither events that a follower has not read nor the newest event are removed", async () => {
-    const { put, count, run, time, database } = await clean();
+    const { put, count, run, time, database } = await createHousekeepingWorld();
     for (let day = 0; day < 5; day++)
       put(log.events, {
         at: formatTimestamp(time.now - (90 - day) * dayMs),
@@ -190,7 +190,7 @@ describe("tables that grow", () => {
   });
 
   test("revoked keys are removed with the audit log", async () => {
-    const { put, count, run, time } = await clean();
+    const { put, count, run, time } = await createHousekeepingWorld();
     const before = count(accounts.apiKeys) ?? 0;
     put(accounts.apiKeys, { revoked_at: formatTimestamp(time.now - 401 * dayMs) });
     put(accounts.apiKeys, { revoked_at: formatTimestamp(time.now - 399 * dayMs) });
@@ -201,7 +201,7 @@ describe("tables that grow", () => {
 
 describe("the daily run", () => {
   test("happens once a day", async () => {
-    const { put, count, run, time } = await clean();
+    const { put, count, run, time } = await createHousekeepingWorld();
     await run();
     put(log.auditEntries, { at: formatTimestamp(time.now - 401 * dayMs) });
     const before = count(log.auditEntries);
@@ -214,7 +214,7 @@ describe("the daily run", () => {
   });
 
   test("is repeated a minute after an interruption", async () => {
-    const { put, count, time, buildJob } = await clean();
+    const { put, count, time, buildJob } = await createHousekeepingWorld();
     for (let day = 0; day < 10; day++)
       put(log.auditEntries, { at: formatTimestamp(time.now - (420 - day) * dayMs) });
     const first = buildJob();
@@ -231,7 +231,7 @@ describe("the daily run", () => {
 describe("a wrong clock", () => {
   /** A row from today in every table with a retention. */
   async function createToday() {
-    const world = await clean();
+    const world = await createHousekeepingWorld();
     await world.run();
     world.put(monitoring.monitorStates, { key: 1, status: "up" });
     for (const [name, [column, valueOf, more]] of Object.entries(dated))
@@ -299,7 +299,7 @@ describe("a wrong clock", () => {
   });
 
   test("leaves misdated entries until the entries after them are removed", async () => {
-    const { put, count, run, time } = await clean();
+    const { put, count, run, time } = await createHousekeepingWorld();
     await run();
     const at = (ms: number) => put(log.auditEntries, { at: formatTimestamp(ms) });
     const start = time.now;

@@ -37,7 +37,7 @@ const buildHtml = (body: string) =>
   new Response(`<!doctype html><body>${body}`, { headers: { "Content-Type": "text/html" } });
 
 /** A listener that records the requested paths; `turn` represents all other protocols. */
-async function readPlace() {
+async function startRecordingListener() {
   const request = new Set<string>();
   let connections = 0;
   let changed = Promise.withResolvers<void>();
@@ -65,7 +65,7 @@ async function readPlace() {
  */
 async function startShop() {
   const requests: string[] = [];
-  const [open, elsewhere] = [await readPlace(), await readPlace()];
+  const [open, elsewhere] = [await startRecordingListener(), await startRecordingListener()];
   let datagrams = 0;
   const udp = await Bun.udpSocket({
     hostname: "127.0.0.1",

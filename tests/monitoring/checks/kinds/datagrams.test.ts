@@ -31,7 +31,7 @@ const buildAddress = (text: string, family: 4 | 6): Address => ({
 });
 
 describe.each(overUdp)("%s", (type, fake) => {
-  /** Result of a check whose name has these addresses. */
+  /** Runs a check of a name with these addresses. */
   async function checkAddresses(addresses: Address[], port: number) {
     const ending = new AbortController();
     const context = { ...createCheckContext(ending), addressesOf: async () => addresses };

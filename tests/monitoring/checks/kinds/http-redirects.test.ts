@@ -273,7 +273,10 @@ describe("a redirect changes the request:", () => {
 describe("from a public address to a private one", () => {
   const blocked = "Blocked: a public address redirected to a private one.";
 
-  /** Hosts of a redirect chain, all on loopback; the test sets which of them count as public. */
+  /**
+   * Checks a chain of redirects over these hosts, which are all on loopback. `hops` says which addresses count as
+   * private.
+   */
   async function followRedirects(hops: readonly (readonly string[])[], fields: object = {}) {
     await using shop = await startTarget();
     const names = hops.map((_, index) => `http://hop${index}.example:${shop.port}/${index}`);

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { replyOnce, runCheckOfType, startListener } from "../../../support/check-runs.ts";
 import { replyWith, startTarget } from "../../../support/target.ts";
 
-/** The request that a site gets from a check with these fields. */
+/** Runs a check with these fields, and returns the request that the site received. */
 async function requestWith(fields: object) {
   await using site = await startTarget();
   const path = "path" in fields ? String(fields.path) : "/";

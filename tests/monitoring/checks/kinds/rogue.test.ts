@@ -31,7 +31,7 @@ const clearByChoice = new Set<MonitorType>([
 
 type Serve = Fake["serve"];
 
-/** Result of a check whose server responds like this, and everything it sent, decrypted. */
+/** Runs a check of a server that responds like this. Returns its result and everything it sent, decrypted. */
 async function checkFake(
   type: MonitorType,
   fake: Fake,

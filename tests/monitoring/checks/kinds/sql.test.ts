@@ -34,7 +34,7 @@ const host = "127.0.0.1";
 const login = { host, username: "probe", password: canary };
 type Sql = "postgres" | "mysql";
 
-/** Result of a check whose server responds like this, and what it sent. */
+/** Runs a check of a server that responds like this. Returns its result and the bytes it sent. */
 async function checkServer(type: Sql, responses: ServeSocket, fields: object = {}) {
   const received: Buffer[] = [];
   const fake = type === "postgres" ? postgres : mysql;
@@ -345,7 +345,7 @@ const postgresValues: [sql: string, value: unknown][] = [
   ["row(1,2)", "(1,2)"],
 ];
 
-/** Values that our session reads from a query. */
+/** Runs queries in our session, and returns the values it reads. */
 async function queryValues(port: number, type: Sql, queries: readonly string[]) {
   const { dial } = await import("../../../../src/core/outgoing/connection.ts");
   const { createWire } = await import("../../../../src/core/outgoing/http/wire.ts");

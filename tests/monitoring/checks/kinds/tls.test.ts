@@ -14,7 +14,7 @@ const details = { tlsVersion: expect.stringMatching(/^1\.[23]$/), issuer: "autho
 /** Addresses of a name: this machine can have only one, or also one of IPv6. */
 const resolved = { name: "localhost", values: expect.stringContaining("127.0.0.1") };
 
-/** The same check for an organization that trusts the authority. */
+/** Runs the check for an organization that trusts the authority. */
 const checkTrusting = (ca: string, type: string, fields: object): Promise<unknown> =>
   runCheckOfType(type, fields, { authorities: readFileSync(ca, "utf8") });
 
