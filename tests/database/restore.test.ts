@@ -121,7 +121,7 @@ describe("a backup that is restored", () => {
     ["drop index monitor_dependencies_by_parent", "lacks the index"],
     ["alter table monitors rename column description to d", "lacks the column description"],
   ])("is rejected with another schema: %s", async (change, issue) => {
-    const [{ file, key }, path] = [await backUpAppliance(), await readUsed()];
+    const [{ file, key }, path] = [await createBackup(), await createUsedDirectory()];
     changeBackup(file, change);
     const before = readBytes(path);
     const { code, message } = (await refusalOf(() => restoreParts(path, file, { key }))) ?? {};
@@ -130,7 +130,7 @@ describe("a backup that is restored", () => {
   });
 
   test("can have tables, views and indexes of other programs", async () => {
-    const [{ file, key }, path] = [await backUpAppliance(), await readUsed()];
+    const [{ file, key }, path] = [await createBackup(), await createUsedDirectory()];
     changeBackup(file, "create table _litestream_seq (id integer primary key, seq integer)");
     changeBackup(file, "create view names as select name from organizations");
     changeBackup(file, "create index own on events (at)");
