@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { channelKinds, type ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
 import { messageKinds } from "../../../src/alerting/channels/routing-schema.ts";
 import { dumpTables, unknownId } from "../../support/appliance.ts";
@@ -11,6 +11,12 @@ const path = "/api/v1/alert-channels";
 const takesTemplate = (type: string) => "template" in channelKinds[type as ChannelType].fields;
 
 describe("each type", () => {
+  /** An appliance for tests that look only at their own channel. */
+  let shared: Awaited<ReturnType<typeof createDashboard>>;
+  beforeAll(async () => {
+    shared = await createDashboard();
+  });
+
   for (const [type, { secrets, optional = [], others }] of Object.entries(newChannels)) {
     test(`${type} is read as it was sent, without its secrets, which are encrypted`, async () => {
       const dashboard = await createDashboard();
@@ -45,7 +51,7 @@ describe("each type", () => {
     });
 
     test(`${type}: a GET response can be sent back, and preserves every secret`, async () => {
-      const { api, channel, readSecrets } = await createDashboard();
+      const { api, channel, readSecrets } = shared;
       const { id } = await channel({ type, ...others, ...secrets });
       const { json } = await api("GET", `${path}/${id}`);
       const { status, json: after } = await api("PATCH", `${path}/${id}`, { body: json.data });
@@ -55,7 +61,7 @@ describe("each type", () => {
 
     for (const [name, value] of Object.entries(secrets))
       test(`${type}: ${name} ${optional.includes(name) ? "can be absent or cleared" : "is required and can't be cleared"}, and can be changed`, async () => {
-        const { api, channel, readSecrets } = await createDashboard();
+        const { api, channel, readSecrets } = shared;
         const { [name]: _absent, ...rest } = secrets;
         const incomplete = { type, name: "On-call", ...others, ...rest };
         const without = await api("POST", path, { body: incomplete });

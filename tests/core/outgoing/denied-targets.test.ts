@@ -1,5 +1,5 @@
 /** Each address field of monitors, channels and other records rejects denied targets. */
-import { describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { z } from "zod";
 import { channelKinds } from "../../../src/alerting/channels/kinds-schema.ts";
 import { monitorKinds } from "../../../src/monitoring/monitors/kinds-schema.ts";
@@ -115,11 +115,15 @@ const sharedIssue = `must not be connected to: this address ${shared} (see --all
 
 describe("while two organizations share the machine, a loopback address is rejected in", () => {
   const findOutcome = (path: string) => [422, { path, message: sharedIssue }];
+  // What is rejected leaves nothing behind.
+  let dashboard: TestSetUp;
+  beforeAll(async () => {
+    dashboard = await createDashboard({ isShared: () => true });
+  });
 
   test.each(monitorWays.map((way) => [way.description, way] as const))(
     "a monitor: %s",
     async (_, way) => {
-      const dashboard = await createDashboard({ isShared: () => true });
       expect(
         await readRejection(dashboard, "/api/v1/monitors", "POST", way.body("127.0.0.1", 80)),
       ).toEqual(findOutcome(way.field));
@@ -129,7 +133,6 @@ describe("while two organizations share the machine, a loopback address is rejec
   test.each(channelWays.map((way) => [way.description, way] as const))(
     "a channel: %s",
     async (_, way) => {
-      const dashboard = await createDashboard({ isShared: () => true });
       const body = way.body("127.0.0.1", 80);
       expect(await readRejection(dashboard, "/api/v1/alert-channels", "POST", body)).toEqual(
         findOutcome(way.field),
@@ -138,7 +141,6 @@ describe("while two organizations share the machine, a loopback address is rejec
   );
 
   test("the mail server, a subscriber's webhook and a test send", async () => {
-    const dashboard = await createDashboard({ isShared: () => true });
     const { page } = await signInMember(dashboard, "admin");
     const smtp = { host: "127.0.0.1", port: 25, from: "status@team.example", tls: "none" };
     expect(await readRejection(dashboard, "/api/v1/settings", "PATCH", { smtp })).toEqual(
@@ -195,11 +197,14 @@ describe("a name that resolves to loopback is rejected at each connection, and n
 
 describe("a target in --deny-target is rejected", () => {
   const denied = "is denied by --deny-target";
+  let dashboard: TestSetUp;
+  beforeAll(async () => {
+    dashboard = await createDashboard({ denyTarget: ["10.0.5.0/24", "*.internal.lan"] });
+  });
 
   test.each([...monitorWays, ...channelWays].map((way) => [way.description, way] as const))(
     "when it is saved: %s",
     async (_, way) => {
-      const dashboard = await createDashboard({ denyTarget: ["10.0.5.0/24", "*.internal.lan"] });
       const path = monitorWays.includes(way) ? "/api/v1/monitors" : "/api/v1/alert-channels";
       const issue = async (host: string) =>
         readRejection(dashboard, path, "POST", way.body(host, 80));
@@ -223,8 +228,8 @@ describe("a target in --deny-target is rejected", () => {
       .map((way) => [way.description, way] as const),
   )("when a name resolves to it: %s", async (_, way) => {
     await using sink = await startTarget();
-    const dashboard = await createDashboard({ denyTarget: ["127.0.0.0/8", "::1"] });
-    expect(await reachHost(dashboard, way, "localhost", sink.port)).toBe(
+    const loopbackDenied = await createDashboard({ denyTarget: ["127.0.0.0/8", "::1"] });
+    expect(await reachHost(loopbackDenied, way, "localhost", sink.port)).toBe(
       `Blocked: the ${nameTarget(way)} ${denied}.`,
     );
     expect(sink.connections()).toBe(0);
