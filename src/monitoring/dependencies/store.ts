@@ -152,26 +152,49 @@ const closureText = `with recursive ${reachedText} ${parentsOf("r")
 export const listDependencies = ({ store, organizationId }: Tenant, ids: readonly string[]) =>
   store.query<Dependency>(closureText, [JSON.stringify(ids), organizationId]);
 
-/** SQL for the direct dependents of a monitor `own.id`, with a further column. `?2` is the organization. */
-const dependentsOf = (own: string, further = "") => [
-  `select d.monitor_id as id${further} from ${own} cross join monitor_dependencies d
-     indexed by monitor_dependencies_by_parent on d.organization_id = ?2 and d.parent_id = ${own}.id`,
-  `select m.id${further} from ${own} cross join monitor_group_dependencies d
-     indexed by monitor_group_dependencies_by_parent on d.organization_id = ?2 and d.parent_id = ${own}.id
-   cross join monitors m on m.organization_id = d.organization_id and m.group_id = d.group_id`,
-];
+/** SQL for all monitors on which others depend. `?2` is the organization. */
+const parentsText = `parents (id) as materialized (
+    select parent_id from monitor_dependencies where organization_id = ?2
+    union select d.parent_id from monitor_group_dependencies d
+    where d.organization_id = ?2 and exists (
+      select 1 from monitors m where m.organization_id = ?2 and m.group_id = d.group_id))`;
 
-/** Returns over how many levels others depend on these monitors. A cycle counts as one level more than allowed. */
+/** SQL: whether others depend on a monitor. Needs `parentsText`. */
+const hasDependents = (id: string) => `(${id} in (select id from parents))`;
+
+/**
+ * SQL after `from` for the direct dependents of a monitor on which others depend, each with their ID. The others are its
+ * leaves. A router can have 20,000 of them, so they are not collected.
+ */
+const innerDependentsOf = (id: string) =>
+  [
+    {
+      id: "d.monitor_id",
+      from: `monitor_dependencies d indexed by monitor_dependencies_by_parent
+        where d.organization_id = ?2 and d.parent_id = ${id}`,
+    },
+    {
+      id: "m.id",
+      from: `monitor_group_dependencies d indexed by monitor_group_dependencies_by_parent
+        cross join monitors m on m.organization_id = d.organization_id and m.group_id = d.group_id
+        where d.organization_id = ?2 and d.parent_id = ${id}`,
+    },
+  ].map((one) => ({ id: one.id, from: `${one.from} and ${hasDependents(one.id)}` }));
+
+/** Returns over how many levels others depend on these monitors. A cycle counts as more than allowed. */
 export async function countLevelsBelow(
   { store, organizationId }: Tenant,
   ids: readonly string[],
 ): Promise<number> {
   const [row] = await store.query<{ level: number | null }>(
-    `with recursive down (id, level) as (select value, 0 from json_each(?1)
-      ${dependentsOf("down", ", level + 1")
-        .map((text) => `union ${text} where level <= ${maxLevels}`)
+    `with recursive ${parentsText}, below (id, level) as (select value, 0 from json_each(?1)
+      ${innerDependentsOf("below.id")
+        .map(
+          ({ id, from }) =>
+            `union select ${id}, level + 1 from below cross join ${from} and level <= ${maxLevels}`,
+        )
         .join("\n      ")})
-    select max(level) as level from down`,
+    select max(level + ${hasDependents("id")}) as level from below`,
     [JSON.stringify(ids), organizationId],
   );
   return row?.level ?? 0;
@@ -181,18 +204,16 @@ export async function countLevelsBelow(
  * SQL for the chains from the JSON list `?1` and from the lowest monitors that depend on it, with the number of links. A
  * cycle never ends.
  */
-const levelsText = `below (id) as (select value from json_each(?1)
-      ${dependentsOf("below")
-        .map((text) => `union ${text}`)
+const levelsText = `${parentsText}, below (id) as (select value from json_each(?1)
+      ${innerDependentsOf("below.id")
+        .map(({ id, from }) => `union select ${id} from below cross join ${from}`)
         .join("\n      ")}),
-    lowest (id) as (
-      select value from json_each(?1) union
-      select id from below where not exists (select 1 from monitor_dependencies d
-          where d.organization_id = ?2 and d.parent_id = below.id)
-        and not exists (select 1 from monitor_group_dependencies d
-          where d.organization_id = ?2 and d.parent_id = below.id)),
+    lowest (id) as (select value from json_each(?1)
+      union select id from below where ${innerDependentsOf("below.id")
+        .map(({ from }) => `not exists (select 1 from ${from})`)
+        .join(" and ")}),
     levels (id, level) as (
-    select id, 0 from lowest
+    select id, ${hasDependents("id")} from lowest
     ${parentsOf("l")
       .map(
         (joins) =>
