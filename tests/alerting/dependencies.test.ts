@@ -6,7 +6,13 @@ import {
 } from "../../src/alerting/deciding/holding-rules.ts";
 import { createPager } from "../support/pager.ts";
 
-const outage: Outage = { since: 100_000, lastCheckedAt: 100_000, successes: 0, patienceMs: 30_000 };
+const outage: Outage = {
+  since: 100_000,
+  lastCheckedAt: 100_000,
+  successes: 0,
+  patienceMs: 30_000,
+  behind: null,
+};
 const router: Ancestor = {
   id: "router",
   name: "Router",
@@ -58,6 +64,16 @@ describe("the alert of an outage", () => {
     expect(decide(back, 180_000)).toBeNull();
   });
 
+  test("is held behind one that fails in its maintenance, until it works and the own check has run", () => {
+    const planned = { status: "maintenance", since: 90_000 } as const;
+    expect(decide({ ...planned, failures: 1 })).toEqual({ behind: "router", until: 131_000 });
+    expect(decide({ ...planned, lastCheckedAt: 99_000 })).toEqual({ behind: null, until: 103_000 });
+    const back = { behind: "router" };
+    expect(decide(planned, 150_000, back)).toEqual({ behind: null, until: 180_000 });
+    expect(decide(planned, 180_000)).toBeNull();
+    expect(decide({ ...planned, failures: 1, notifies: false })).toBeNull();
+  });
+
   test("does not wait for hours if the clock went back", () => {
     expect(decide({ lastCheckedAt: 0 }, -10_000_000)).toBeNull();
   });
@@ -104,6 +120,32 @@ describe("monitors behind a router", () => {
     await router.changeState("down");
     await later(600);
     expect(inbox.listTitles()).toEqual(["monitor.down Router"]);
+  });
+
+  test("send none while its maintenance takes it down, and theirs if they are still down afterwards", async () => {
+    const { api, maintenance, router, shop, mail, inbox, later, time, timelineOf } =
+      await createNetwork();
+    const body = {
+      title: "Firmware",
+      startsAt: new Date(time.now).toISOString(),
+      endsAt: new Date(time.now + 3_600_000).toISOString(),
+      monitorIds: [router.id],
+    };
+    expect((await api("POST", "/api/v1/maintenance-windows", { body })).status).toBe(201);
+    await maintenance.runOnce();
+    await shop.changeState("down");
+    await router.changeState("down");
+    await mail.changeState("down");
+    for (let i = 0; i < 20; i++) await later(60);
+    expect(inbox.listTitles()).toEqual([]);
+    expect(await timelineOf(mail)).toEqual([
+      "opened",
+      "held: Router is down, on which it depends.",
+    ]);
+    await router.changeState("up");
+    await mail.changeState("up");
+    for (let i = 0; i < 12; i++) await later(60);
+    expect(inbox.listTitles()).toEqual(["monitor.down Shop"]);
   });
 
   test("send theirs even if the clock was a day ahead when they failed", async () => {

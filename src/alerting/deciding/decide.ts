@@ -262,7 +262,14 @@ function findHold(
   const ancestors = snapshot.ancestors.get(id);
   if (ancestors === undefined || (state !== "down" && state !== "degraded")) return null;
   const checkedAt = lastCheckedAt === null ? 0 : Date.parse(lastCheckedAt);
-  const outage = { since: Date.parse(since), lastCheckedAt: checkedAt, successes, patienceMs };
+  const behind = memoryOf(snapshot, id).held?.behind ?? null;
+  const outage = {
+    since: Date.parse(since),
+    lastCheckedAt: checkedAt,
+    successes,
+    patienceMs,
+    behind,
+  };
   const hold = decideHold(outage, ancestors, now);
   return hold && { since: outage.since, ...hold, cause: null };
 }

@@ -7,6 +7,8 @@ export type Outage = {
   lastCheckedAt: number;
   successes: number;
   patienceMs: number;
+  /** The monitor behind which its alert is held so far; null for none. */
+  behind: string | null;
 };
 
 /** A monitor on which the one with a problem depends, directly or over others. Times are Unix milliseconds. */
@@ -39,11 +41,17 @@ const maxWaitMs = 300_000;
 const lookMs = 2_000;
 /** Time between two decisions while another monitor is down. Its recovery triggers one at once. */
 export const idleLookMs = 300_000;
+/** The same while it is in maintenance: no event reports its recovery. */
+const maintenanceLookMs = 30_000;
+
+/** Whether a monitor is down, also during maintenance. */
+const isFailing = ({ status, failures }: Ancestor) =>
+  status === "down" || (status === "maintenance" && failures > 0);
 
 /**
- * Returns how an alert is held: behind the monitor that went down first, or until those without a
- * successful check since the outage began are checked. After they are up again, the outage gets the
- * time of a check to end, too. Null if the alert is sent.
+ * Returns how an alert is held: behind the monitor that went down first, also during its maintenance, or until those
+ * without a successful check since the outage began are checked. After they are up again, the outage gets the time of a
+ * check to end, too. Null if the alert is sent.
  */
 export function decideHold(
   outage: Outage,
@@ -51,10 +59,15 @@ export function decideHold(
   now: number,
 ): Hold | null {
   const notifying = ancestors.filter(({ notifies }) => notifies);
-  const cause = notifying
-    .filter(({ status }) => status === "down")
-    .toSorted((a, b) => a.since - b.since)[0];
-  if (cause !== undefined) return { behind: cause.id, until: now + idleLookMs };
+  const cause = notifying.filter(isFailing).toSorted((a, b) => a.since - b.since)[0];
+  if (cause !== undefined) {
+    const waitMs = cause.status === "down" ? idleLookMs : maintenanceLookMs;
+    return { behind: cause.id, until: now + waitMs };
+  }
+  const isBackInMaintenance = ({ id, status }: Ancestor) =>
+    id === outage.behind && status === "maintenance";
+  if (notifying.some(isBackInMaintenance))
+    return { behind: null, until: now + Math.min(outage.patienceMs, maxWaitMs) };
   for (const ancestor of notifying) {
     const end = findWaitEnd(outage, ancestor);
     // A wait that ends later was decided before the clock went back.
@@ -67,9 +80,10 @@ export function decideHold(
 /** Returns the end of the wait for checks; null if checks show that the other monitor is not the cause. */
 function findWaitEnd(outage: Outage, ancestor: Ancestor): number | null {
   const { status, since, lastCheckedAt, failures, patienceMs } = ancestor;
-  if (status !== "up" && status !== "degraded") return null;
+  if (status !== "up" && status !== "degraded" && status !== "maintenance") return null;
   if (lastCheckedAt <= outage.since || failures > 0)
     return outage.since + Math.min(patienceMs, maxWaitMs);
+  if (status === "maintenance") return null;
   const isBack = since > outage.since;
   const isJudged = outage.lastCheckedAt > since && outage.successes === 0;
   return isBack && !isJudged ? since + Math.min(outage.patienceMs, maxWaitMs) : null;

@@ -122,7 +122,12 @@ export function stayJoined(
   const reported = findReported(snapshot, leader);
   const ownOutage = describeOutage(snapshot, monitor, held.since);
   const isUp = leader.status === "up" || leader.status === "degraded";
-  const outage = { ...monitor, since: held.since, lastCheckedAt: timeOf(monitor.lastCheckedAt) };
+  const outage = {
+    ...monitor,
+    since: held.since,
+    lastCheckedAt: timeOf(monitor.lastCheckedAt),
+    behind: null,
+  };
   const hold = decideHold(
     outage,
     [

@@ -142,7 +142,8 @@ class AlertReplay {
     if (this.#status !== "down" && this.#status !== "degraded") return null;
     const { patienceMs, timeline } = this.#monitor;
     const { lastCheckedAt, successes } = findCheck(timeline, at);
-    const outage = { since, lastCheckedAt, successes, patienceMs };
+    const behind = this.#hold?.behind ?? null;
+    const outage = { since, lastCheckedAt, successes, patienceMs, behind };
     return decideHold(
       outage,
       this.#ancestors.map((one) => describeAncestor(one, at)),

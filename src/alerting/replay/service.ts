@@ -404,7 +404,7 @@ function listOmissions(
     ],
     [
       true,
-      "Certificates, incidents, quiet hours of the monitors' own channels, and alerts that were joined because of a common cause.",
+      "Certificates, incidents, quiet hours of the monitors' own channels, alerts that were joined because of a common cause, and failures of others in their maintenance.",
     ],
     [
       hasPolicy,
