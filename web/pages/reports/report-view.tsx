@@ -340,6 +340,10 @@ function listFigureColumns<T extends ReportFigures & Row>(
     }));
 }
 
+/** Monitors without a group have no ID. */
+const nameGroup = ({ id, name }: Report["groups"][number]): string =>
+  id === null ? t("Ungrouped") : name;
+
 function GroupTable(props: Props) {
   const { groups } = props.report;
   if (groups.length <= 1) return null;
@@ -350,8 +354,8 @@ function GroupTable(props: Props) {
       idOf={({ id }) => id ?? ""}
       name={{
         head: t("Name"),
-        value: ({ name }) => name,
-        cell: (group) => <Named row={group} report={props.report} name={group.name} />,
+        value: nameGroup,
+        cell: (group) => <Named row={group} report={props.report} name={nameGroup(group)} />,
       }}
       columns={listFigureColumns(props, props.before?.groups ?? [], groups)}
     />

@@ -137,7 +137,7 @@ const LanguageField = ({
 }) => (
   <Select
     label={t("Language")}
-    description={t("Of this admin page. Results of checks are English.")}
+    description={t("Of this admin page. Alerts are English.")}
     data={[
       { value: "", label: t("The browser’s language") },
       ...adminLanguages.map((tag) => ({ value: tag, label: languageNames[tag] })),
