@@ -154,7 +154,7 @@ export class OnCallModel {
     this.#send(receiver, type, job);
   }
 
-  /** Drops held messages. The steps of the policy have then notified nobody through them. */
+  /** Drops held messages. They no longer count as notifications of their steps. */
   #drop(job: Job, problem: Problem, because: string, isDropped = (_receiver: Receiver) => true) {
     for (const [key, { receiver, step }] of [...problem.held].filter(([, one]) =>
       isDropped(one.receiver),

@@ -318,7 +318,7 @@ export function initialGatewayValueOf(type: GatewayType, name: string): unknown 
   return fields[name]?.safeParse(undefined).data ?? null;
 }
 
-/** Labels of the account, the secret and the address at a preset, and its help. */
+/** Returns the labels of account, secret and address for a preset, and its help. */
 export function adaptGatewayLabels(type: GatewayType, preset: unknown) {
   const found = findPreset(type, preset);
   if (found === null) return { labels: {} };

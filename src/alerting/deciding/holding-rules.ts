@@ -11,7 +11,7 @@ export type Outage = {
   behind: string | null;
 };
 
-/** A monitor on which the one with a problem depends, directly or over others. Times are Unix milliseconds. */
+/** A monitor on which the one with a problem depends, directly or through others. Times are Unix milliseconds. */
 export type Ancestor = {
   id: string;
   name: string;

@@ -55,9 +55,9 @@ export type Snapshot = {
   escalation: EscalationFacts;
   /** Schedules with notices that are due. */
   shifts: ReadonlyMap<string, UpcomingShifts>;
-  /** The monitors on which each monitor depends, directly or over others. */
+  /** The monitors on which each monitor depends, directly or through others. */
   ancestors: ReadonlyMap<string, readonly Ancestor[]>;
-  /** Number of monitors that depend on each monitor, directly or over others. */
+  /** Number of monitors that depend on each monitor, directly or through others. */
   dependents: ReadonlyMap<string, number>;
   /** Monitors behind which alerts are held. */
   holding: Set<string>;

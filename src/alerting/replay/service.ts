@@ -118,9 +118,9 @@ async function findChosen(scope: Scope, request: NewReplay): Promise<ReplayedRow
 }
 
 type Parents = {
-  /** The monitors on which others depend, and which are not replayed themselves. */
+  /** Monitors that are not replayed, but on which replayed ones depend. */
   others: ReplayedRow[];
-  /** The monitors on which each depends, directly or over others. */
+  /** The monitors on which each depends, directly or through others. */
   saved: ReadonlyMap<string, readonly string[]>;
   requested: ReadonlyMap<string, readonly string[]>;
   /** Monitors that depend on others, or on which others depend. */

@@ -75,7 +75,7 @@ const dependentsText = `select d.monitor_id as id from json_each(?1) w
       on d.organization_id = ?2 and d.parent_id = w.value
     cross join monitors m on m.organization_id = d.organization_id and m.group_id = d.group_id`;
 
-/** Lists all monitors on which these depend, directly or over others. */
+/** Lists all monitors on which these depend, directly or through others. */
 export async function listAncestorIds({ store, organizationId }: Tenant, ids: readonly string[]) {
   const rows = await store.query<{ id: string }>(
     `with recursive ${reachedText} ${parentsOf("r")

@@ -35,7 +35,7 @@ async function send(
   return { url: to.urls.at(-1), request, body: shown(body) as Json, whole: body };
 }
 
-/** The JSON without empty lines. */
+/** Returns the JSON without empty lines. */
 const joinLines = (body: object) =>
   JSON.stringify(body).replaceAll("\\n\\n", "\\n").replaceAll("<br><br>", "<br>");
 

@@ -1,4 +1,4 @@
-/** The receipt of an update: how many receivers have it, and which have not, with the reason. */
+/** The receipt of an update: the number of receivers that got it, and the others with the reason. */
 import { useId, useState } from "react";
 import type { Receiver } from "../../../../src/dashboard/incident-schema.ts";
 import { dot, formatCount, formatReason } from "../../../components/display/format.ts";
