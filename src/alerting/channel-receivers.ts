@@ -14,7 +14,7 @@ import { reserveMessage, sendReserved } from "./sending/daily-limit.ts";
 import { recordFailure, recordSkip, updateChannelState } from "./sending/channel-state.ts";
 import type { Receivers } from "./sending/queue.ts";
 import { insertReceipt, isAwaited } from "./sending/receipts.ts";
-import type { Progress } from "./deciding/rules.ts";
+import type { Progress } from "./sending/queue-rules.ts";
 
 /** Creates the receivers of type `channel`. */
 export function createChannelReceivers(context: SendingContext): Receivers {

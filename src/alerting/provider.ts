@@ -8,7 +8,7 @@ import { formatStatus } from "../core/outgoing/http/response.ts";
 import { parseRetryAfterHeader } from "../core/outgoing/http/retry-after.ts";
 import type { Alert } from "./alert.ts";
 import type { Message } from "./sending/messages.ts";
-import type { Progress } from "./deciding/rules.ts";
+import type { Progress } from "./sending/queue-rules.ts";
 import type { VapidKeys } from "./vapid.ts";
 import type { SmtpSettings } from "../accounts/settings/schema.ts";
 

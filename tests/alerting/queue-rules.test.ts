@@ -7,7 +7,7 @@ import {
   pickNextDelivery,
   findOvertaken,
   type Queued,
-} from "../../src/alerting/deciding/rules.ts";
+} from "../../src/alerting/sending/queue-rules.ts";
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");
 const second = 1_000;

@@ -27,7 +27,7 @@ import {
 } from "../provider.ts";
 import { providers } from "../providers.ts";
 import type { CompletedAttempt } from "./queue.ts";
-import type { Progress } from "../deciding/rules.ts";
+import type { Progress } from "./queue-rules.ts";
 import type { Verification } from "../pushed-message.ts";
 import { deriveVapidKeys } from "../vapid.ts";
 

@@ -9,7 +9,7 @@ import { formatTimestamp } from "../../core/time/clock.ts";
 import { formatCount } from "../../core/text/formatting.ts";
 import type { Tenant } from "../../database/rows.ts";
 import { guardCondition } from "../../database/store.ts";
-import { hasArrivedPartly } from "../deciding/rules.ts";
+import { hasArrivedPartly } from "./queue-rules.ts";
 import type { CompletedAttempt } from "./queue.ts";
 
 /** A reserved message of a gateway with a limit. */

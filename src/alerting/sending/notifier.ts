@@ -32,7 +32,7 @@ import {
   pickNextDelivery,
   findOvertaken,
   type Queued,
-} from "../deciding/rules.ts";
+} from "./queue-rules.ts";
 
 /** Duration of a claim. After a crash, the attempt is repeated when the claim expires. */
 const leaseMs = defaultAttemptMs + 10_000;

@@ -7,7 +7,7 @@ import {
   longestWaitMs,
   type Progress,
   type Queued,
-} from "../deciding/rules.ts";
+} from "./queue-rules.ts";
 import type { MessageReceipt, Verdict } from "../provider.ts";
 import { hurryEscalation } from "../records/store.ts";
 import { insertAttempt } from "../store.ts";

@@ -9,11 +9,8 @@ import type { Alert } from "../alert.ts";
 import { attemptDelivery, type SendingContext } from "./attempt.ts";
 import { findChannel } from "../channels/service.ts";
 import { createAlert } from "../deciding/records.ts";
-import {
-  selectChannelsForProblems,
-  type Progress,
-  computeRetryDelayMs,
-} from "../deciding/rules.ts";
+import { type Progress, computeRetryDelayMs } from "./queue-rules.ts";
+import { selectChannelsForProblems } from "../deciding/rules.ts";
 
 const tickMs = 1_000;
 /** Writes must succeed for this long before the end is reported. Even a full disk accepts a write now and then. */
