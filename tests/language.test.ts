@@ -1,4 +1,4 @@
-/** Rejects phrases of the code's former private English in comments, messages and documents. */
+/** Rejects unclear phrases, most of them translated word by word, in comments, messages and documents. */
 import { expect, test } from "bun:test";
 import { Glob } from "bun";
 import { join } from "node:path";
@@ -16,6 +16,9 @@ const phrases: Record<string, RegExp> = {
   "is in, or is": /\bstands? (in|at|there|under|behind|as)\b/i,
   "imported, in use or accepted": /\bnot taken\b|\bis taken by\b/i,
   "reports or shows": /\b[A-Z]\w+ says that\b/,
+  "for objects, or if several": /(^\W*|[.:] )Of [a-z][^.#]*, /m,
+  "belongs to": /\b(is|are) of (this|that|these|all)\b/,
+  again: /\banew\b/,
   "take turns": /\b(have|has|get|gets) (their|its) turns?\b/i,
 };
 

@@ -229,7 +229,7 @@ const rowDays = {
   days: tones,
   downRatios: z.array(z.number()).meta({
     description:
-      "Share of the measured time of each of the report's `days` that was down, 0–1. Of a group, the mean of its monitors.",
+      "Share of the measured time of each of the report's `days` that was down, 0–1. For a group, the mean of its monitors.",
   }),
 };
 

@@ -241,7 +241,7 @@ export const statusPageFields = {
   }),
   countImpacts: z.boolean().default(false).meta({
     description:
-      "Whether impacts of incidents count in the page's uptime and daily bars. Of impacts and failed checks of a day, the longer time counts.",
+      "Whether impacts of incidents count in the page's uptime and daily bars. On each day, the longer of the two times counts: impacts or failed checks.",
   }),
   chatSubscriptions: z.boolean().default(false).meta({
     description:

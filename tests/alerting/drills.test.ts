@@ -360,7 +360,7 @@ describe("a monthly drill", () => {
     expect(await listDrills()).toHaveLength(2);
   });
 
-  test("that was planned while the clock was years ahead is planned anew", async () => {
+  test("that was planned while the clock was years ahead is planned again", async () => {
     const world = await createWorld({ drill: monthly });
     const { time, later, listDrills, policyId } = world;
     const start = time.now;

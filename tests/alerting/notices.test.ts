@@ -57,7 +57,7 @@ test("the person of a shift is notified once before it, also after a restart", a
   expect(await pass(24)).toEqual(["ada shift.starting 11-22T12:00"]);
 });
 
-test("an edit or an override announces a shift anew only if its person or start changed", async () => {
+test("an edit or an override announces a shift again only if its person or start changed", async () => {
   const { pass, api, path, layer, ada, ben } = await createWorld(30);
   expect(await pass(0)).toEqual([
     "ada shift.starting 11-20T12:00",

@@ -70,8 +70,8 @@ const steps: Record<string, (page: Page, name: string) => Promise<unknown>> = {
     await page.getByRole("button", { name: "Edit", exact: true }).click();
     const field = page.getByRole("dialog").getByLabel("Name", { exact: true });
     await field.click();
-    await page.keyboard.type(" anew", { delay: 60 });
-    for (const _ of " anew") await page.keyboard.press("Backspace");
+    await page.keyboard.type(" again", { delay: 60 });
+    for (const _ of " again") await page.keyboard.press("Backspace");
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
   },

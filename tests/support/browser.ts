@@ -235,7 +235,7 @@ export async function visitPage(
 type Watched = { layoutShift: () => number; blocked: string[] };
 
 /** Runs in the page before its own scripts. */
-export function watchThePage() {
+function watchThePage() {
   if (window.name === "reused") {
     window.name = "";
     localStorage.clear();

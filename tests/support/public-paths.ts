@@ -8,7 +8,7 @@ const parts = Object.fromEntries(
 );
 
 /** Paths of a page's formats relative to its URL; `:id` is an incident. */
-export const pathsOfParts = Object.fromEntries(
+const pathsOfParts = Object.fromEntries(
   Object.entries(parts).map(([name, path]) => {
     const rest = path.replace("/status/:slug", "");
     return [name, rest === "" ? ["", "/"] : v2Names.map((one) => rest.replace(":name", one))];

@@ -137,6 +137,13 @@ export const findLink = (
   verb: "confirm" | "unsubscribe" | "manage",
 ) => new RegExp(`https?://\\S+/${verb}/[\\w.-]+`).exec(text)?.[0] ?? "";
 
+/** The confirmation link of the last mail. */
+export const findConfirmationLink = ({ mails }: Publisher) =>
+  findLink(mails.at(-1) ?? { text: "" }, "confirm");
+/** The unsubscribe link of the last mail. */
+export const findUnsubscribeLink = ({ mails }: Publisher) =>
+  findLink(mails.at(-1) ?? { text: "" }, "unsubscribe");
+
 /** Opens the link of a mail like a browser, or presses its button. */
 export async function followMailLink(
   { get }: Pick<Publisher, "get">,

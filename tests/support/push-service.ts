@@ -61,7 +61,7 @@ function readIdentification(header: string): Claims & { publicKey: string } {
   return { ...(JSON.parse(Buffer.from(claims, "base64url").toString()) as Claims), publicKey };
 }
 
-export type ReceivedPush = {
+type ReceivedPush = {
   url: string;
   headers: Record<string, string>;
   size: number;

@@ -164,7 +164,7 @@ export class Evaluator {
     }
   }
 
-  /** Texts of an expression inside another text. Of many, only the first is inside; all are texts of their own. */
+  /** Texts of an expression inside another text. If there are several, only the first is inside; all are separate texts. */
   private listInside(node: ts.Expression, scope: Scope): string[] {
     const texts = this.listTexts(node, scope);
     if (texts.length === 0) return [""];

@@ -49,7 +49,7 @@ type StoredSession = Pick<
  * SQL condition: the organization does not accept passwords. It does without a usable sign-in
  * provider, so that no one is locked out.
  */
-export const buildPasswordsOffCondition = (organizationId: string) =>
+const buildPasswordsOffCondition = (organizationId: string) =>
   `EXISTS (SELECT 1 FROM organization_settings closed
     JOIN identity_provider_organizations opened ON opened.organization_id = closed.organization_id
     JOIN identity_providers usable ON usable.id = opened.provider_id AND usable.enabled

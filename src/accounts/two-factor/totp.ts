@@ -41,7 +41,7 @@ export function findStepByWrongClock(secret: string, code: string, now: number) 
 /** Describes the difference between the clocks of server and authenticator. */
 export function describeClockIssue(step: number, now: number): string {
   const minutes = Math.max(1, Math.round((Math.abs(step - getStep(now)) * periodMs) / 60_000));
-  return `is of another time: the clock of this server and that of your authenticator differ by about ${minutes} min. Set the clocks, then enter a new code`;
+  return `is for another time: the clock of this server and that of your authenticator differ by about ${minutes} min. Set the clocks, then enter a new code`;
 }
 
 async function findStep(secret: string, code: string, now: number, window: number) {

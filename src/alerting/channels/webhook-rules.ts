@@ -74,11 +74,7 @@ export function fillWebhook({ url, headers, bodyType, body }: Template, valueOf:
 }
 
 /** Fills the body of a custom webhook. */
-export function fillWebhookBody(
-  bodyType: WebhookBodyType,
-  body: string,
-  valueOf: BoundedValues,
-): string {
+function fillWebhookBody(bodyType: WebhookBodyType, body: string, valueOf: BoundedValues): string {
   switch (bodyType) {
     case "json":
       return fillJson(body, valueOf);

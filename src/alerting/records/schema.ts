@@ -179,7 +179,7 @@ export const TimelineEntry = z
         id: Id,
         name: z.string().nullable().meta({
           description:
-            "Name, with the person's if it is a contact method. Of a deleted one, the last name; null if the audit log no longer has it.",
+            "Name, with the person's if it is a contact method. After a deletion, its last name; null if the audit log no longer has it.",
         }),
       })
       .nullable(),

@@ -2,7 +2,7 @@ import type { Priority } from "../../core/statuses.ts";
 import { type EscalationFacts, type Plan, planEscalation } from "../deciding/escalation-rules.ts";
 import type { EscalationStep } from "../policies/schema.ts";
 
-export type EscalatedSteps = { steps: number; messages: number };
+type EscalatedSteps = { steps: number; messages: number };
 
 /**
  * Counts the steps of a policy that would have run from the start of an outage to its end, without an acknowledgment,

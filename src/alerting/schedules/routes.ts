@@ -145,7 +145,7 @@ export const scheduleRoutes = createRouter("/api/v1/schedules")
       limited: "denied",
       summary: "Put a person on call for a time",
       description:
-        "It replaces the people in the layers. Of several overrides, the latest decides.",
+        "It replaces the people in the layers. If several overrides overlap, the latest applies.",
       body: NewScheduleOverride,
       data: ScheduleOverride,
       status: 201,

@@ -175,7 +175,9 @@ export const AlertSource = z
         "Where the tool sends its alerts: a URL, or a mail address for the type `email`. The token in it is the credential. Null for callers that can't write.",
     }),
     openAlerts: z.int(),
-    lastRequestAt: Timestamp.nullable().meta({ description: "Of the log, which has 7 days." }),
+    lastRequestAt: Timestamp.nullable().meta({
+      description: "ID of an entry of the log, which has 7 days.",
+    }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })

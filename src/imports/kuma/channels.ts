@@ -102,7 +102,7 @@ function mapWebhook(c: Fields): MappedChannel {
       type: "webhook",
       fields: { url, headers },
       disabled:
-        "its body has tags, filters or variables that have no equivalent; write the body anew",
+        "its body has tags, filters or variables that have no equivalent; write the body again",
     };
   return {
     type: "webhook",

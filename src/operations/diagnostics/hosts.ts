@@ -98,7 +98,7 @@ export function adviseOnFailure(error: unknown, url: string): string {
   return `If this is intended, start \`serve\` with --allow-target ${address}/${bits}; otherwise correct the address.`;
 }
 
-/** Lists up to three names. Of four or more, lists two and counts the others. */
+/** Lists up to three names. If there are more, lists two and counts the others. */
 export function formatNames(names: readonly string[]): string {
   const listedNames = names.length > 3 ? names.slice(0, 2) : names;
   const others = names.length - listedNames.length;

@@ -304,7 +304,7 @@ export const en = {
 } as const;
 
 /** Forms of a text by plural category. `other` serves categories without a form. */
-export type PluralForms = { other: string } & Partial<Record<Intl.LDMLPluralRule, string>>;
+type PluralForms = { other: string } & Partial<Record<Intl.LDMLPluralRule, string>>;
 
 /** The words of a language: exactly the keys of English. */
 export type Dictionary = {

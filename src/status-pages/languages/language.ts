@@ -12,7 +12,7 @@ import { type Dictionary, en } from "./en.ts";
 export type TextKey = {
   [K in keyof typeof en]: (typeof en)[K] extends string ? K : never;
 }[keyof typeof en];
-export type CountKey = Exclude<keyof typeof en, TextKey>;
+type CountKey = Exclude<keyof typeof en, TextKey>;
 
 type Placeholder<T extends string> = T extends `${string}{${infer Name}}${infer Rest}`
   ? Name | Placeholder<Rest>

@@ -160,7 +160,7 @@ export const recordPublication = (
     .where(matchValues(statusPagePublishing, { organizationId, pageId }));
 
 /** Files of a page that can't be published, or not be removed. */
-export type FailingPublication = {
+type FailingPublication = {
   /** Null for files of a deleted organization. */
   organizationId: string | null;
   organization: string | null;

@@ -201,7 +201,7 @@ describe("signing in", () => {
       const { status, message } = await enter(offset);
       expect([status, message]).toEqual([
         401,
-        `This code is of another time: the clock of this server and that of your authenticator differ by about ${minutes} min. Set the clocks, then enter a new code.`,
+        `This code is for another time: the clock of this server and that of your authenticator differ by about ${minutes} min. Set the clocks, then enter a new code.`,
       ]);
     }
     expect((await enter(3)).status).toBe(429);

@@ -198,7 +198,7 @@ describe("retention", () => {
   });
 });
 
-test("a restored monitor is checked anew; its history shows the time in between as paused", async () => {
+test("a restored monitor is checked again; its history shows the time in between as paused", async () => {
   const { createSite, pass, readStatus, readBeats, api, engine } = await createWatch();
   const site = await createSite();
   await pass(70);

@@ -4,19 +4,13 @@ import {
   bob,
   followMailLink,
   subscribeMailbox,
+  findConfirmationLink,
   findLink,
-  type Publisher,
+  findUnsubscribeLink,
   createPublisher,
 } from "../../support/publisher.ts";
 
 const day = 86_400;
-
-/** The confirmation link of the last mail. */
-const findConfirmationLink = ({ mails }: Publisher) =>
-  findLink(mails.at(-1) ?? { text: "" }, "confirm");
-/** The unsubscribe link of the last mail. */
-const findUnsubscribeLink = ({ mails }: Publisher) =>
-  findLink(mails.at(-1) ?? { text: "" }, "unsubscribe");
 
 describe.concurrent("the confirmation link", () => {
   test("confirms nothing when it is opened, however often a scanner opens it", async () => {

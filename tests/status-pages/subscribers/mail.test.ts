@@ -7,19 +7,12 @@ import {
   bob,
   followMailLink,
   subscribeMailbox,
-  findLink,
-  type Publisher,
+  findConfirmationLink,
+  findUnsubscribeLink,
   createPublisher,
 } from "../../support/publisher.ts";
 
 const day = 86_400;
-
-/** The confirmation link of the last mail. */
-const findConfirmationLink = ({ mails }: Publisher) =>
-  findLink(mails.at(-1) ?? { text: "" }, "confirm");
-/** The unsubscribe link of the last mail. */
-const findUnsubscribeLink = ({ mails }: Publisher) =>
-  findLink(mails.at(-1) ?? { text: "" }, "unsubscribe");
 
 test.concurrent(
   "a mailbox signs up, confirms, is notified, and unsubscribes with one click",

@@ -360,7 +360,7 @@ const ProtocolFields = ({ form }: Part) => (
     </div>
     <Textarea
       label={t("Certificate authority")}
-      description={t("Of a provider with a private certificate authority, in PEM.")}
+      description={t("For a provider with a private certificate authority, in PEM.")}
       autosize
       minRows={2}
       maxRows={6}

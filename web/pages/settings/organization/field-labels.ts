@@ -3,7 +3,7 @@ import { describeField } from "../../../../src/operations/audit-log/sentence-rul
 import { t } from "../../../language/text.ts";
 
 /** Fields with names that have translations: the same English as `describeField`. */
-export const fieldLabels: Readonly<Record<string, string>> = {
+const fieldLabels: Readonly<Record<string, string>> = {
   name: t("name"),
   title: t("title"),
   description: t("description"),
