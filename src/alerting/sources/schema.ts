@@ -176,7 +176,7 @@ export const AlertSource = z
     }),
     openAlerts: z.int(),
     lastRequestAt: Timestamp.nullable().meta({
-      description: "ID of an entry of the log, which has 7 days.",
+      description: "Time of the last request in the log, which covers 7 days.",
     }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
