@@ -32,7 +32,7 @@ export default function About() {
                 <b>Signalbox {version}</b>
                 <Health />
               </div>
-              <a className="link" href="/docs" target="_blank" rel="noreferrer">
+              <a className="link nowrap" href="/docs" target="_blank" rel="noreferrer">
                 {t("API reference")} <Icon name="external" size={14} />
               </a>
             </div>
