@@ -278,7 +278,7 @@ describe("a certificate", () => {
       site,
       /** Renews the certificate. */
       endsIn: (left: number) => setCertificateExpiry(formatDaysAhead(left)),
-      /** Checks it again with the same certificate. */
+      /** Checks the monitor again with the same certificate. */
       checked: async () => {
         world.time.now += 3_600_000;
         await world.engine.runOnce();

@@ -75,8 +75,12 @@ describe("the checker", () => {
         return answered === null || answered === after ? after : null;
       },
     };
-    type One = Operation<{ set: number } | "get", number>;
-    const canContinue = (order: readonly One[], left: readonly One[], state: number): boolean =>
+    type RegisterOperation = Operation<{ set: number } | "get", number>;
+    const canContinue = (
+      order: readonly RegisterOperation[],
+      left: readonly RegisterOperation[],
+      state: number,
+    ): boolean =>
       left.every(({ output }) => output === null) ||
       left.some((one) => {
         if (left.some((other) => other.output !== null && other.end < one.start)) return false;
@@ -86,7 +90,7 @@ describe("the checker", () => {
       });
     const verdicts = [0, 0];
     for (let round = 0; round < 2_000; round++) {
-      const history: One[] = Array.from({ length: 1 + pickBelow(6) }, () => {
+      const history: RegisterOperation[] = Array.from({ length: 1 + pickBelow(6) }, () => {
         const start = pickBelow(10);
         const set = pickBelow(3);
         const isSet = random() < 0.5;

@@ -248,9 +248,9 @@ describe("live streams", () => {
     personId: `o${organization} p${person}`,
     sessionId: `o${organization} p${person} s${session}`,
   });
-  type One = ReturnType<typeof stream>;
+  type TestStream = ReturnType<typeof stream>;
   /** Opens pages until one is rejected. */
-  const fill = (open: One[], next: (index: number) => One) => {
+  const fill = (open: TestStream[], next: (index: number) => TestStream) => {
     for (let index = 0; mayListen(next(index), open); index++) open.push(next(index));
     return open;
   };

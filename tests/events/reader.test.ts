@@ -157,7 +157,7 @@ describe("a subscriber of events", () => {
 });
 
 /** A store that counts the reads of the log. */
-function countQueries(store: Store) {
+function createCountingStore(store: Store) {
   const reads: string[] = [];
   const query: Store["query"] = (text, parameters) => {
     if (text.includes("from events")) reads.push(text);
@@ -169,7 +169,7 @@ function countQueries(store: Store) {
 describe("many subscribers", () => {
   test("cost one read of the log for each write, and none while nothing is written", async () => {
     const { log, append, ...world } = await createLog();
-    const { store, reads } = countQueries(world.store);
+    const { store, reads } = createCountingStore(world.store);
     const from = await findLastSeq(store);
     const all = Array.from({ length: 6 }, () => createRecordingSubscriber());
     const reader = new EventReader(store, log);

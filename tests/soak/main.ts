@@ -84,9 +84,9 @@ if (values.cluster) {
   process.exit();
 }
 
-/** Memory limit of a process (P31). */
+/** Memory limit of a process: promise P31 of docs/promises.md. */
 const maxResidentMb = 400;
-/** Longest duration of a stop (P15). */
+/** Longest duration of a stop: promise P15. */
 const stopMs = 10_000;
 /** After this long without faults nothing may be missing. */
 const healMs = 120_000;

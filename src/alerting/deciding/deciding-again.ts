@@ -145,8 +145,8 @@ function listRecipients({ snapshot }: Decision, { family, subjectId }: OpenRecor
 }
 
 /**
- * Notifies a restored channel of the open alerts that no message to it reported, for example because quiet hours held them
- * when it was deleted. It gets the ends of those that it knows.
+ * Notifies a restored channel of the open alerts that no message to it reported, for example because quiet hours held
+ * them when it was deleted. It is also notified of the end of alerts that it knows.
  */
 function notifyRestored(decision: Decision, channelId: string) {
   const { snapshot, out } = decision;
