@@ -1,7 +1,12 @@
 /** Runs before the first paint, while the page's script still loads. */
 import { sendEarly } from "./data/early-requests.ts";
+import { wasSignedIn } from "./data/stored-organization.ts";
 
 sendEarly();
+
+// Shows the outline of the frame until the script has loaded.
+if (wasSignedIn() && !/^\/(wall|sign-in|set-up|invitation)$/.test(location.pathname))
+  document.documentElement.dataset["hasFrame"] = "";
 
 // Sets the theme now, so that the page does not flash in the wrong colors.
 const wall = location.pathname === "/wall";

@@ -16,11 +16,17 @@ import { parseFilters } from "./pages/monitors/list/filters.ts";
 import { parseReportSearch } from "./pages/reports/search.ts";
 import { MonitorsPage } from "./pages/monitors/list/monitors-page.tsx";
 import { Arriving, NothingHere, PageFailed } from "./shell/failures.tsx";
+import { useReplacedOutline } from "./shell/frame-outline.ts";
 import { Layout } from "./shell/layout.tsx";
 import { t } from "./language/text.ts";
 
+function Root() {
+  useReplacedOutline();
+  return <Outlet />;
+}
+
 const root = createRootRoute({
-  component: Outlet,
+  component: Root,
   notFoundComponent: NothingHere,
   errorComponent: PageFailed,
 });

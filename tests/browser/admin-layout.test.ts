@@ -29,6 +29,29 @@ describeInChromium("the layout of the admin page", (browser) => {
     expect(flaws).toEqual([]);
   });
 
+  test("the HTML shows an outline of the frame until the script has rendered, to people who were signed in", async () => {
+    await using opened = await world.open(browser, "/");
+    const { page } = opened;
+    await findRow(page, "Blog").waitFor();
+    const outline = page.locator("#frame-outline");
+    expect(await outline.count()).toBe(0);
+    const loading = Promise.withResolvers<void>();
+    await page.route("**/main-*", (route) => loading.promise.then(() => route.continue()));
+    await page.reload({ waitUntil: "commit" });
+    await outline.getByText("Signalbox").waitFor();
+    loading.resolve();
+    await findRow(page, "Blog").waitFor();
+    expect(await outline.count()).toBe(0);
+    await page.route("**/dashboard/session", (route) => route.fulfill({ status: 500 }));
+    await page.reload();
+    await page.getByText("Signalbox is not responding").waitFor();
+    expect(await outline.count()).toBe(0);
+    await page.evaluate(() => localStorage.clear());
+    await page.unrouteAll();
+    await page.goto(`${world.url}/monitors`, { waitUntil: "commit" });
+    expect(await outline.isVisible()).toBe(false);
+  });
+
   test("on phones, the first screen has all problems with their actions, and a banner of one line", async () => {
     await using opened = await world.resume(browser, "/", { viewport: phone });
     const { page } = opened;

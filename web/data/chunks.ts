@@ -30,10 +30,13 @@ export const waitUntilIdle = () =>
   );
 
 /**
- * Preloads all parts of the script one by one while the browser is idle. Pages then open even
+ * Preloads parts of the script, by default all, one by one while the browser is idle. Pages then open even
  * without a connection. Does nothing if the browser saves data.
  */
-export function loadWhenIdle(chunks: Iterable<() => Promise<unknown>> = loaders): () => void {
+export function loadWhenIdle(
+  chunks: Iterable<() => Promise<unknown>> = loaders,
+  afterMs = settleMs,
+): () => void {
   if ((navigator as SavingNavigator).connection?.saveData === true) return () => {};
   let isOver = false;
   const timer = setTimeout(async () => {
@@ -42,7 +45,7 @@ export function loadWhenIdle(chunks: Iterable<() => Promise<unknown>> = loaders)
       if (isOver) return;
       await load().catch(() => {});
     }
-  }, settleMs);
+  }, afterMs);
   return () => {
     isOver = true;
     clearTimeout(timer);

@@ -197,8 +197,9 @@ function applyChange({ type, subjectId, at }: Change) {
     // Includes the server's counts and search results.
     if (noun === "monitor" || noun === "group") partialOverview.refresh();
   } else if (effectOf(type) === "overview") scheduleRefresh(overviewKey);
-  if (noun === "organization" || (noun === "person" && isSelf(subjectId)))
-    scheduleRefresh(["session"]);
+  // This page has read the session after its own sign-in.
+  const isOfSelf = noun === "person" && type !== "person.signed-in" && isSelf(subjectId);
+  if (noun === "organization" || isOfSelf) scheduleRefresh(["session"]);
 }
 
 /** The event of a write can have been recorded a little later than its record, in milliseconds. */

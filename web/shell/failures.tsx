@@ -5,9 +5,11 @@ import { type ReactNode, useEffect } from "react";
 import { connection } from "../data/connection.ts";
 import { Waiting } from "../components/waiting.tsx";
 import { Mark } from "../components/display/mark.tsx";
+import { useReplacedOutline } from "./frame-outline.ts";
 import { t } from "../language/text.ts";
 
 function Plain({ title, children }: { title: string; children: ReactNode }) {
+  useReplacedOutline();
   return (
     <main className="plain">
       <Mark state="down" size={40} />

@@ -1,6 +1,6 @@
 import { Modal } from "@mantine/core";
 import { lazy, Suspense, useEffect, useState } from "react";
-import { createChunk, waitUntilIdle } from "../data/chunks.ts";
+import { createChunk, loadWhenIdle } from "../data/chunks.ts";
 import { palette } from "../components/open-dialog.ts";
 import { Finder } from "./finder.tsx";
 import { t } from "../language/text.ts";
@@ -11,14 +11,8 @@ const CommandFinder = lazy(loadCommands);
 /** The command palette: finds pages, records and actions by typing. */
 export function Palette({ onHelp }: { onHelp: () => void }) {
   const opened = palette.use();
-  // Before the other parts of the script, because keys open the palette at any time.
-  useEffect(
-    () =>
-      void waitUntilIdle()
-        .then(loadCommands)
-        .catch(() => {}),
-    [],
-  );
+  // Before the other parts of the script, because keys open the palette at any time, but after the first screen.
+  useEffect(() => loadWhenIdle([loadCommands], 1_000), []);
   return (
     <Modal
       opened={opened}

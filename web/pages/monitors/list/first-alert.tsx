@@ -27,7 +27,7 @@ export function FirstAlert({ overview }: { overview: Overview }) {
   return (
     step !== null && (
       // As high as the strip, so that the list below does not move.
-      <Suspense fallback={<div className="panel strip" />}>
+      <Suspense fallback={<div className={`panel strip ${"up" in step ? "strip-long" : ""}`} />}>
         <FirstAlertStrip step={step} />
       </Suspense>
     )
