@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { findRow, moveTo } from "../support/admin-world.ts";
 import { describeInChromium, measureOverflow } from "../support/browser.ts";
+import { pollUntil } from "../support/poll.ts";
 import { createLayoutWorld, troubled, waitUntilLoaded } from "../support/layout-world.ts";
 import { findSmallTargets } from "../support/touch-targets.ts";
 
@@ -50,6 +51,20 @@ describeInChromium("the layout of the admin page", (browser) => {
     await page.unrouteAll();
     await page.goto(`${world.url}/monitors`, { waitUntil: "commit" });
     expect(await outline.isVisible()).toBe(false);
+  });
+
+  test("a menu takes the focus, and returns it to its button, from the first time on", async () => {
+    await using opened = await world.open(browser, "/");
+    const { page } = opened;
+    for (const name of ["Type", "Actions for Blog"]) {
+      const button = page.getByRole("button", { name, exact: true }).last();
+      await button.focus();
+      await page.keyboard.press("Enter");
+      await page.locator("[role=menu]:focus-within").waitFor();
+      await page.keyboard.press("Escape");
+      await page.locator("[role=menu]:visible").waitFor({ state: "detached" });
+      await pollUntil(() => button.evaluate((element) => element.matches(":focus")), Boolean);
+    }
   });
 
   test("on phones, the first screen has all problems with their actions, and a banner of one line", async () => {

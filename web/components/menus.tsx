@@ -6,6 +6,8 @@ import {
   type ComponentProps,
   type ReactElement,
   type ReactNode,
+  useEffect,
+  useRef,
   useState,
 } from "react";
 import { useSignedInPerson } from "../data/session.ts";
@@ -131,21 +133,29 @@ export function MoreActions({ className, children }: { className?: string; child
   );
 }
 
-/** A menu that renders on the first click of its button. */
-export function LazyMenu({
-  button,
-  children,
-  ...menu
-}: Omit<MenuProps, "children"> & {
+type LazyMenuProps = Omit<MenuProps, "children"> & {
   button: ReactElement<ComponentProps<"button">>;
   children: () => ReactNode;
-}) {
+};
+
+/** A menu that renders on the first click of its button. */
+export function LazyMenu(props: LazyMenuProps) {
+  const [isUsed, setIsUsed] = useState(false);
+  if (isUsed) return <UsedMenu {...props} />;
+  return cloneElement(props.button, { "aria-haspopup": "menu", onClick: () => setIsUsed(true) });
+}
+
+/** Opens after it has focused its new button, because a closed menu returns the focus to where it was before. */
+function UsedMenu({ button, children, ...menu }: LazyMenuProps) {
   const [isOpened, setIsOpened] = useState(false);
-  if (!isOpened)
-    return cloneElement(button, { "aria-haspopup": "menu", onClick: () => setIsOpened(true) });
+  const target = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    target.current?.focus({ preventScroll: true });
+    setIsOpened(true);
+  }, []);
   return (
-    <Menu {...menu} defaultOpened>
-      <Menu.Target>{button}</Menu.Target>
+    <Menu {...menu} opened={isOpened} onChange={setIsOpened}>
+      <Menu.Target>{cloneElement(button, { ref: target })}</Menu.Target>
       <Menu.Dropdown>{children()}</Menu.Dropdown>
     </Menu>
   );
