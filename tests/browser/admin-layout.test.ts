@@ -58,6 +58,7 @@ describeInChromium("the layout of the admin page", (browser) => {
     const { page } = opened;
     for (const name of ["Type", "Actions for Blog"]) {
       const button = page.getByRole("button", { name, exact: true }).last();
+      expect(await button.getAttribute("aria-haspopup")).toBe("menu");
       await button.focus();
       await page.keyboard.press("Enter");
       await page.locator("[role=menu]:focus-within").waitFor();

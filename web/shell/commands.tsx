@@ -46,7 +46,7 @@ import { parseTarget } from "../pages/monitors/quick-add.ts";
 import { sections } from "../pages/settings/sections.ts";
 import { buildPageUrl } from "../pages/status-pages/labels.tsx";
 import { Finder, type SearchField } from "./finder.tsx";
-import { themes } from "./person-menu.tsx";
+import { themes } from "./person-items.tsx";
 import { useNavigationItems } from "./navigation-items.ts";
 import { type Command, rankCommands, selectForActions } from "./palette-rules.ts";
 import { recentRecords } from "./recent-records.ts";
