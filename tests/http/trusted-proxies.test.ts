@@ -298,7 +298,7 @@ describe("an untrusted proxy on this machine", () => {
 test("address, scheme and host are read in few files, and all use the client's request", async () => {
   // A listener's handler passes on the request that `asSent` returns; lower layers see no other.
   const readers: [what: RegExp, files: string[]][] = [
-    [/\brequestIP\b/, ["src/app.ts", "src/http/listener.ts"]],
+    [/\brequestIP\b/, ["src/app.ts", "src/handlers.ts", "src/http/listener.ts"]],
     [/["'`](x-)?forwarded(-\w+)?["'`]/i, ["src/http/access/trusted-proxies.ts"]],
     [/\bx-real-ip\b/i, []],
     [
