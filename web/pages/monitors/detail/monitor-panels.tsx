@@ -39,6 +39,7 @@ import { stateWords } from "../../../components/display/state-words.ts";
 import { getTypeName } from "../type-names.ts";
 import { describePace } from "./pace.ts";
 import type { PageSpan } from "./spans.ts";
+import { nameIncident } from "../../../language/incident-title.ts";
 import { translateServerText } from "../../../language/server-text.ts";
 import { t, tCount, tNode } from "../../../language/text.ts";
 
@@ -280,13 +281,13 @@ export function Incidents({ id }: { id: string }) {
     <Panel title={t("Incidents")}>
       {data?.data.length === 0 && <p className="quiet panel-none">{t("No incidents yet.")}</p>}
       <ul className="lines">
-        {data?.data.map(({ id, title, status, severity, createdAt }) => (
+        {data?.data.map(({ id, title, origin, status, severity, createdAt }) => (
           <li key={id}>
             <span className={`pill ${status === "resolved" ? "" : tone[severity]}`}>
               {incidentWords[status]}
             </span>
             <Link to="/incidents/$id" params={{ id }} className="line-words page-link">
-              <b>{title}</b>
+              <b>{nameIncident({ title, origin })}</b>
             </Link>
             <Time at={createdAt} as="short" />
           </li>
