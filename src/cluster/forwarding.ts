@@ -45,7 +45,9 @@ type Dependencies = { store: Store; clock: Clock; log: Log; has: (lease: string)
 export class Forwarding {
   readonly #dependencies: Dependencies;
   readonly #underWay = new Map<string, Promise<boolean>>();
-  /** Last request in flight of each line. */
+  /**
+   * Last request in flight of each line. Requests of one line, such as reports of one monitor, are handled in order.
+   */
   readonly #lines = new Map<string, Promise<boolean>>();
   /** Served requests that the last poll still found in the table. */
   readonly #done = new Set<string>();

@@ -3,7 +3,7 @@ import { sha256 } from "../core/ids.ts";
 
 /** Time without a new heartbeat after which a node counts as dead, in milliseconds. */
 export const ttlMs = 10_000;
-/** How much earlier a node stops its work, in milliseconds. */
+/** A node stops its work this many milliseconds before the others count it as dead. */
 const marginMs = 1_000;
 
 /** Names of singleton jobs. */

@@ -24,7 +24,7 @@ describe.each(Object.entries(variants))("the unit for %s", (_, args) => {
     const unit = await unitOf(args);
     await Bun.write(file, unit.replaceAll("/usr/local/bin/signalbox", binary));
     const { exitCode, stdout, stderr } = Bun.spawnSync(["systemd-analyze", "verify", file]);
-    // It also warns about the machine's other units.
+    // `systemd-analyze` also warns about the machine's other units.
     const warnings = (stdout.toString() + stderr.toString())
       .split("\n")
       .filter((line) => !/^\/(usr\/)?lib\//.test(line));

@@ -236,9 +236,9 @@ describe("the appliance's own host names", () => {
     const { database, page, pageOf, change } = await createPagePublisher();
     const result = await page({ hosts: ["old.team.example", "status.team.example"] });
     database.run("UPDATE status_page_hosts SET host = 'status.example' WHERE position = 0");
-    const now = await pageOf(result.id);
-    expect(now.hosts).toEqual(["status.team.example"]);
-    expect((await change(result.id, now)).status).toBe(200);
+    const storedPage = await pageOf(result.id);
+    expect(storedPage.hosts).toEqual(["status.team.example"]);
+    expect((await change(result.id, storedPage)).status).toBe(200);
   });
 });
 

@@ -98,10 +98,10 @@ export function Time({
 }) {
   const present = useNow();
   // Without updates it is unknown whether a state continues, so durations stop.
-  const past = useContext(Present);
+  const pastTime = useContext(Present);
   const lost = staleSince.use();
-  const stale = past === null ? lost : null;
-  const now = past ?? stale ?? present;
+  const stale = pastTime === null ? lost : null;
+  const now = pastTime ?? stale ?? present;
   const isLeast = stale !== null;
   const zone = useZone();
   const words = {
