@@ -280,7 +280,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     [
       "stores another database than the sent one",
       async (pass) => pass(await imageOf(await createFilledDirectory("Wrong"))),
-      /not what was loaded \(.*organizations.*given back what it had/,
+      /differs from the loaded data \(.*organizations.*previous data was restored/,
     ],
   ])("a load that %s leaves the cluster and the directory unchanged", async (_, response, why) => {
     const node = await oneNode();
