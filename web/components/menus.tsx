@@ -135,6 +135,8 @@ export function MoreActions({ className, children }: { className?: string; child
 
 type LazyMenuProps = Omit<MenuProps, "children"> & {
   button: ReactElement<ComponentProps<"button">>;
+  /** Loads the items before the first opening, because the menu focuses its first item as it opens. */
+  load?: () => Promise<unknown>;
   children: () => ReactNode;
 };
 
@@ -146,12 +148,13 @@ export function LazyMenu(props: LazyMenuProps) {
 }
 
 /** Opens after it has focused its new button, because a closed menu returns the focus to where it was before. */
-function UsedMenu({ button, children, ...menu }: LazyMenuProps) {
+function UsedMenu({ button, load = async () => {}, children, ...menu }: LazyMenuProps) {
   const [isOpened, setIsOpened] = useState(false);
   const target = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     target.current?.focus({ preventScroll: true });
-    setIsOpened(true);
+    const open = () => setIsOpened(true);
+    void load().then(open, open);
   }, []);
   return (
     <Menu {...menu} opened={isOpened} onChange={setIsOpened}>

@@ -8,9 +8,10 @@ import { LazyMenu } from "../components/menus.tsx";
 import { roleNames } from "../components/display/role-names.ts";
 import { t } from "../language/text.ts";
 
-const PersonItems = lazy(
-  createChunk(async () => ({ default: (await import("./person-items.tsx")).PersonItems })),
-);
+const loadItems = createChunk(async () => ({
+  default: (await import("./person-items.tsx")).PersonItems,
+}));
+const PersonItems = lazy(loadItems);
 
 /** The person menu. On phones, its badge counts the problems behind its pages. */
 export function PersonMenu({ onHelp }: { onHelp: () => void }) {
@@ -23,6 +24,7 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
       floatingStrategy="fixed"
       width={240}
       withinPortal
+      load={loadItems}
       button={<Corner problems={onCall + appliance + failing} />}
     >
       {() => (
