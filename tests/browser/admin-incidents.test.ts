@@ -57,7 +57,7 @@ describeInChromium("incidents", (browser) => {
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  defineLookTests((path) => world.resume(browser, path), {
+  defineLookTests((path) => world.open(browser, path), {
     incidents: () => ["/incidents", "Slow search results"],
     "recently-deleted": () => ["/settings/deleted", "Wrong customer"],
     incident: () => [`/incidents/${incidentId}`, "Post to 1 page, 1 channel"],
@@ -285,8 +285,8 @@ describeInChromium("incidents", (browser) => {
     const { id } = await ask("POST", "/api/v1/incidents", { title: "Slow logins" });
     const [{ slug }] = await ask("GET", "/api/v1/status-pages");
     const readPublic = async () => (await fetch(`${url}/status/${slug}/incidents/${id}`)).text();
-    await using open = await world.resume(browser, `/incidents/${id}`);
-    await using other = await world.resume(browser, "/");
+    await using open = await world.open(browser, `/incidents/${id}`);
+    await using other = await world.open(browser, "/");
     const { page } = open;
     await locateMessage(page).fill("Logins work again.");
     await page.getByRole("button", { name: "Post and resolve" }).click();
@@ -317,7 +317,7 @@ describeInChromium("incidents", (browser) => {
   });
 
   test("a preview shows the public page with the unsaved update", async () => {
-    await using open = await world.resume(browser, `/incidents/${incidentId}`);
+    await using open = await world.open(browser, `/incidents/${incidentId}`);
     const { page } = open;
     await locateMessage(page).fill("We are rolling back.");
     await page.getByText("Monitoring", { exact: true }).click();
@@ -377,7 +377,7 @@ describeInChromium("incidents", (browser) => {
   });
 
   test("a note is internal: it is written next to the update, saved as a draft, and deleted with undo", async () => {
-    await using open = await world.resume(browser, `/incidents/${incidentId}`);
+    await using open = await world.open(browser, `/incidents/${incidentId}`);
     const { page } = open;
     const note = page.getByRole("textbox", { name: "Note" });
     await locateMessage(page).fill("Half an update.");
@@ -405,7 +405,7 @@ describeInChromium("incidents", (browser) => {
   });
 
   test("drafts of an update and of a note are both restored, with one message", async () => {
-    await using open = await world.resume(browser, `/incidents/${incidentId}`);
+    await using open = await world.open(browser, `/incidents/${incidentId}`);
     const { page } = open;
     const note = page.getByRole("textbox", { name: "Note" });
     const getTab = (name: string) => page.getByRole("tab", { name });
@@ -505,7 +505,7 @@ describeInChromium("incidents", (browser) => {
 
   test("an incident is printed dark on white without navigation, in either theme", async () => {
     await world.ask("POST", `/api/v1/incidents/${incidentId}/notes`, { message: "Only for us" });
-    await using open = await world.resume(browser, `/incidents/${incidentId}`, {
+    await using open = await world.open(browser, `/incidents/${incidentId}`, {
       colorScheme: "dark",
     });
     const { page } = open;
@@ -538,7 +538,7 @@ describeInChromium("incidents", (browser) => {
   test("the printed list of incidents has the start and the full title of each", async () => {
     const title = "Checkout, search and the web shop answer slowly ".repeat(5).trim();
     const { id } = await world.ask("POST", "/api/v1/incidents", { title });
-    await using open = await world.resume(browser, "/incidents", {
+    await using open = await world.open(browser, "/incidents", {
       viewport: { width: 794, height: 1123 },
     });
     const { page } = open;
@@ -670,7 +670,7 @@ describeInChromium("incidents", (browser) => {
 
   test("a deletion can be undone; filters are in the address and survive a reload", async () => {
     const { id } = await world.ask("POST", "/api/v1/incidents", { title: "By mistake" });
-    await using open = await world.resume(browser, `/incidents/${id}`);
+    await using open = await world.open(browser, `/incidents/${id}`);
     const { page } = open;
     await page.getByRole("button", { name: "More actions" }).click();
     await page.getByRole("menuitem", { name: "Delete" }).click();

@@ -16,7 +16,7 @@ describeInChromium("the layout of the admin page", (browser) => {
   afterAll(() => world[Symbol.asyncDispose]());
 
   test("on phones, main actions are 44 px high and all other targets 24 px, on every page", async () => {
-    await using opened = await world.resume(browser, "/settings", { viewport: phone });
+    await using opened = await world.open(browser, "/settings", { viewport: phone });
     const { page } = opened;
     await page.getByRole("link", { name: "Organization", exact: true }).waitFor();
     const flaws: string[] = [];
@@ -69,7 +69,7 @@ describeInChromium("the layout of the admin page", (browser) => {
   });
 
   test("on phones, the first screen has all problems with their actions, and a banner of one line", async () => {
-    await using opened = await world.resume(browser, "/", { viewport: phone });
+    await using opened = await world.open(browser, "/", { viewport: phone });
     const { page } = opened;
     const section = page.getByRole("region", { name: /^Needs attention/ });
     for (const name of troubled) {
@@ -89,7 +89,7 @@ describeInChromium("the layout of the admin page", (browser) => {
   });
 
   test("at every width, each incident in the list has a date, severity and duration", async () => {
-    await using opened = await world.resume(browser, "/incidents");
+    await using opened = await world.open(browser, "/incidents");
     const { page } = opened;
     const rows = page.locator(".incident-record[data-item]");
     await rows.nth(1).waitFor();
@@ -109,9 +109,7 @@ describeInChromium("the layout of the admin page", (browser) => {
   });
 
   test("at 1024 × 768 with four problems, five monitors are visible, and problems have one height", async () => {
-    await using opened = await world.resume(browser, "/", {
-      viewport: { width: 1024, height: 768 },
-    });
+    await using opened = await world.open(browser, "/", { viewport: { width: 1024, height: 768 } });
     const { page } = opened;
     await page.getByRole("status").filter({ hasText: "is failing" }).waitFor();
     await findRow(page, "Sitemap").waitFor();
@@ -128,7 +126,7 @@ describeInChromium("the layout of the admin page", (browser) => {
 
   test("in wide windows the content is centered, and Monitors shows 30 days", async () => {
     const viewport = { width: 1920, height: 1080 };
-    await using opened = await world.resume(browser, "/", { viewport });
+    await using opened = await world.open(browser, "/", { viewport });
     const { page } = opened;
     const bars = page.getByRole("group", { name: /^Search, last 30 days, one bar a day/ });
     await bars.waitFor();
@@ -152,7 +150,7 @@ describeInChromium("the layout of the admin page", (browser) => {
 
   test("a toast covers no button", async () => {
     const viewport = { width: 1024, height: 768 };
-    await using opened = await world.resume(browser, "/", { viewport });
+    await using opened = await world.open(browser, "/", { viewport });
     const { page } = opened;
     await page.getByRole("button", { name: "Check now: Router" }).click();
     const toast = page.getByText("Checked Router");

@@ -52,7 +52,7 @@ describeInChromium("fields with a list", (browser) => {
   afterAll(() => world[Symbol.asyncDispose]());
 
   test("Enter in a field with a list never sends its form", async () => {
-    await using open = await world.resume(browser, "/");
+    await using open = await world.open(browser, "/");
     const { page } = open;
     const sent: string[] = [];
     page.on("request", (request) => {
@@ -77,7 +77,7 @@ describeInChromium("fields with a list", (browser) => {
   test("an incident starts with the monitors that are down; while typing, Enter adds the first match, and a second Enter adds nothing", async () => {
     world.site.setReply(replyWith(503), "/checkout");
     await world.ask("POST", `/api/v1/monitors/${world.idOf("Checkout")}/check`);
-    await using open = await world.resume(browser, "/");
+    await using open = await world.open(browser, "/");
     const { page } = open;
     await findRow(page, "Checkout").getByRole("img", { name: "Down" }).first().waitFor();
     for (const [label, down] of [
@@ -98,7 +98,7 @@ describeInChromium("fields with a list", (browser) => {
   });
 
   test("from the filter, ↓ leads to the first row, Enter opens it, and Escape clears; single-key shortcuts can be turned off", async () => {
-    await using open = await world.resume(browser, "/settings/profile");
+    await using open = await world.open(browser, "/settings/profile");
     const { page } = open;
     const focused = page.locator(":focus");
     const search = page.getByRole("searchbox", { name: "Filter monitors" });

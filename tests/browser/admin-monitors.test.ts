@@ -81,13 +81,13 @@ describeInChromium("the Monitors page", (browser) => {
     await chat[Symbol.asyncDispose]();
   });
 
-  defineLookTests((path) => world.resume(browser, path), {
+  defineLookTests((path) => world.open(browser, path), {
     monitors: () => ["/", "No one reached"],
     monitor: () => [`/monitors/${world.idOf("Web shop")}`, "Recent checks"],
   });
 
   test("problems are first: down monitors, failed alerts, and the reasons", async () => {
-    await using open = await world.resume(browser, "/");
+    await using open = await world.open(browser, "/");
     const { page } = open;
     const section = page.getByRole("region", { name: /^Needs attention/ });
     const row = section.getByRole("listitem").filter({ hasText: "Blog" });
@@ -146,7 +146,7 @@ describeInChromium("the Monitors page", (browser) => {
     });
     await checkOf("NAS");
     await checkOf("Search");
-    await using open = await world.resume(browser, "/", { viewport: { width: 1280, height: 900 } });
+    await using open = await world.open(browser, "/", { viewport: { width: 1280, height: 900 } });
     const { page } = open;
     const section = page.getByRole("region", { name: /^Needs attention/ });
     const locateRow = (name: string) => section.getByRole("listitem").filter({ hasText: name });
@@ -246,7 +246,7 @@ describeInChromium("the Monitors page", (browser) => {
     const { id } = await createChannel("Somebody else's");
     world.site.setReply(replyWith(502), "/blog");
     await world.ask("POST", `/api/v1/monitors/${world.idOf("Blog")}/check`);
-    await using open = await world.resume(browser, `/monitors/${world.idOf("Blog")}`);
+    await using open = await world.open(browser, `/monitors/${world.idOf("Blog")}`);
     const { page } = open;
     // The reason is next to the state, and the header has two lines at every width.
     const header = page.locator(".page-header");
@@ -310,7 +310,7 @@ describeInChromium("the Monitors page", (browser) => {
 
   test("the list shows a past time, without actions, and returns to now", async () => {
     const started = Date.now() - 12 * hourMs;
-    await using open = await world.resume(browser, "/monitors?type=http");
+    await using open = await world.open(browser, "/monitors?type=http");
     const { page } = open;
     await findRow(page, "Blog").waitFor();
     await page.getByRole("button", { name: "Show a past time" }).click();
@@ -340,7 +340,7 @@ describeInChromium("the Monitors page", (browser) => {
   test("a row's bars describe each hour: by hover, by keys, and by a click in the chart", async () => {
     await leaveEndOfHour();
     await world.ask("POST", `/api/v1/monitors/${world.idOf("Web shop")}/check`);
-    await using open = await world.resume(browser, "/");
+    await using open = await world.open(browser, "/");
     const { page } = open;
     const bars = page.getByRole("group", { name: /^Web shop, last 24 hours/ });
     const text = page.locator(".pop");
@@ -379,7 +379,7 @@ describeInChromium("the Monitors page", (browser) => {
   });
 
   test("the latency chart is read by keys, keeps its position during updates, and is also a table", async () => {
-    await using open = await world.resume(browser, `/monitors/${world.idOf("Web shop")}`);
+    await using open = await world.open(browser, `/monitors/${world.idOf("Web shop")}`);
     const { page } = open;
     const chart = page.getByRole("group", { name: /^Latency chart/ });
     const text = page.locator(".chart-tip");
@@ -501,7 +501,7 @@ describeInChromium("the Monitors page", (browser) => {
   });
 
   test("the screenshot of the last failed check is next to its reason, and can be enlarged", async () => {
-    await using open = await world.resume(browser, "/");
+    await using open = await world.open(browser, "/");
     const { page } = open;
     const about = { type: "browser", name: "Log-in", url: world.site.at("/login"), paused: true };
     const { id } = await world.ask("POST", "/api/v1/monitors", about);
@@ -542,7 +542,7 @@ describeInChromium("the Monitors page", (browser) => {
   });
 
   test("editors, palette and shortcuts have no axe violations", async () => {
-    await using open = await world.resume(browser, "/");
+    await using open = await world.open(browser, "/");
     const { page } = open;
     const judge = async () => expect(await findThemeViolations(page)).toEqual([]);
     await page.getByText("Web shop").waitFor();
@@ -600,7 +600,7 @@ describeInChromium("the Monitors page", (browser) => {
   });
 
   test("menus and an empty palette have no axe violations, and keys walk their entries", async () => {
-    await using open = await world.resume(browser, "/");
+    await using open = await world.open(browser, "/");
     const { page } = open;
     const waitForFocus = (name: string) => page.locator(":focus").getByText(name).waitFor();
     await page.getByRole("button", { name: "Actions for Checkout" }).press("Enter");
@@ -746,7 +746,7 @@ describeInChromium("the Monitors page", (browser) => {
   });
 
   test("typed values survive Escape and a reload, except secrets, until they are discarded", async () => {
-    await using open = await world.resume(browser, "/");
+    await using open = await world.open(browser, "/");
     const { page } = open;
     const dialog = page.getByRole("dialog", { name: "Create monitor" });
     const create = async () => {
@@ -789,7 +789,7 @@ describeInChromium("the Monitors page", (browser) => {
   });
 
   test("between phone and desktop the navigation has named icons; on a phone everything is two taps away", async () => {
-    await using open = await world.resume(browser, "/", { viewport: { width: 768, height: 900 } });
+    await using open = await world.open(browser, "/", { viewport: { width: 768, height: 900 } });
     const { page } = open;
     const navigation = page.getByRole("navigation", { name: "Main" });
     const link = navigation.getByRole("link", { name: /^Alert channels/ });
@@ -888,7 +888,7 @@ describeInChromium("the Monitors page", (browser) => {
 
   test("the palette finds groups, addresses, tags and themes; keys work anywhere, and the last action can be undone", async () => {
     const { id } = await world.ask("POST", "/api/v1/incidents", { title: "Slow mails" });
-    await using open = await world.resume(browser, "/incidents");
+    await using open = await world.open(browser, "/incidents");
     const { page } = open;
     const getOption = (name: string | RegExp) => page.getByRole("option", { name });
     const type = async (text: string) => {
@@ -997,7 +997,7 @@ describeInChromium("the Monitors page", (browser) => {
   });
 
   test("without the server pages open, and actions wait for it", async () => {
-    await using open = await world.resume(browser, "/", { preloads: true });
+    await using open = await world.open(browser, "/", { preloads: true });
     const { page } = open;
     await findRow(page, "NAS").waitFor();
     // All parts of the page's script load while the page is idle.
@@ -1040,7 +1040,7 @@ describeInChromium("the Monitors page", (browser) => {
     const incident = await world.ask("POST", "/api/v1/incidents", { title: "Slow printers" });
     const path = `/api/v1/incidents/${incident.id}`;
     const waits = "Will be saved once the connection is back";
-    await using open = await world.resume(browser, `/incidents/${incident.id}`, { preloads: true });
+    await using open = await world.open(browser, `/incidents/${incident.id}`, { preloads: true });
     const { page } = open;
     const waitForMessage = async () => {
       const message = page.locator(".toast:not([data-seen])", { hasText: waits });
@@ -1113,7 +1113,7 @@ describeInChromium("the Monitors page", (browser) => {
 
   test("simultaneous changes of two people lead to a choice, and typed values survive the session", async () => {
     const path = `/api/v1/monitors/${world.idOf("Search")}`;
-    await using open = await world.resume(browser, `/monitors/${world.idOf("Search")}`);
+    await using open = await world.open(browser, `/monitors/${world.idOf("Search")}`);
     const { page } = open;
     await page.getByRole("button", { name: "Edit", exact: true }).click();
     await page.getByLabel("Name", { exact: true }).fill("Search engine");

@@ -96,7 +96,7 @@ describeInChromium("on call", (browser) => {
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  defineLookTests((path) => world.resume(browser, path), {
+  defineLookTests((path) => world.open(browser, path), {
     "on-call": () => ["/on-call", "Notifies no one."],
     schedule: () => [`/on-call/${schedule.id}`, "Next shifts"],
     readiness: () => ["/on-call/readiness", "Ben has no contact method."],
@@ -104,7 +104,7 @@ describeInChromium("on call", (browser) => {
   });
 
   test("on a phone, two taps put the signed-in person on call", async () => {
-    await using open = await world.resume(browser, "/on-call", {
+    await using open = await world.open(browser, "/on-call", {
       viewport: { width: 390, height: 844 },
     });
     const { page } = open;
@@ -123,7 +123,7 @@ describeInChromium("on call", (browser) => {
   });
 
   test("a drill is previewed and started, and its result is listed", async () => {
-    await using open = await world.resume(browser, "/on-call/readiness");
+    await using open = await world.open(browser, "/on-call/readiness");
     const { page } = open;
     await page.getByRole("button", { name: "Drill yourself" }).click();
     const dialog = page.getByRole("dialog", { name: `Start a drill of ${owner.name}?` });
@@ -136,7 +136,7 @@ describeInChromium("on call", (browser) => {
   });
 
   test("an override is created by dragging over hours, and by keyboard", async () => {
-    await using open = await world.resume(browser, `/on-call/${schedule.id}`);
+    await using open = await world.open(browser, `/on-call/${schedule.id}`);
     const { page } = open;
     const dialog = page.getByRole("dialog", { name: "Override Platform" });
     await getHourCell(page, 1, 9).hover();
@@ -180,7 +180,7 @@ describeInChromium("on call", (browser) => {
   });
 
   test("a schedule is created with a preview, and edited", async () => {
-    await using open = await world.resume(browser, "/on-call");
+    await using open = await world.open(browser, "/on-call");
     const { page } = open;
     await page.getByRole("button", { name: "Create schedule" }).click();
     const editor = page.getByRole("dialog", { name: "Create schedule" });
@@ -226,7 +226,7 @@ describeInChromium("on call", (browser) => {
   });
 
   test("an escalation policy is created with steps, read aloud, edited and deleted", async () => {
-    await using open = await world.resume(browser, "/on-call");
+    await using open = await world.open(browser, "/on-call");
     const { page } = open;
     await page.getByRole("button", { name: "Create escalation policy" }).click();
     const editor = page.getByRole("dialog", { name: "Create escalation policy" });
@@ -298,7 +298,7 @@ describeInChromium("on call", (browser) => {
       name: "Web shop",
       dependsOn: [router.id],
     });
-    await using open = await world.resume(browser, `/monitors/${router.id}`);
+    await using open = await world.open(browser, `/monitors/${router.id}`);
     const { page } = open;
     await page.getByRole("button", { name: "Edit", exact: true }).click();
     const editor = page.getByRole("dialog", { name: "Edit monitor" });
@@ -353,7 +353,7 @@ describeInChromium("on call", (browser) => {
   });
 
   test("an alert source is created after a preview of a sample, and shows what to enter in the tool", async () => {
-    await using open = await world.resume(browser, "/on-call/alert-sources");
+    await using open = await world.open(browser, "/on-call/alert-sources");
     const { page } = open;
     await page.getByRole("link", { name: "Prometheus" }).waitFor();
     await page.keyboard.press("n");
@@ -372,7 +372,7 @@ describeInChromium("on call", (browser) => {
   });
 
   test("a request to an alert source is handled again, and its alert names the source", async () => {
-    await using open = await world.resume(browser, `/on-call/alert-sources/${source.id}`);
+    await using open = await world.open(browser, `/on-call/alert-sources/${source.id}`);
     const { page } = open;
     await page.getByRole("button", { name: "Opened 1 alert." }).click();
     await page.getByText("Disk a is full").waitFor();

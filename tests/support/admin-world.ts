@@ -90,7 +90,6 @@ async function resumeAt(page: Page, path: string): Promise<boolean> {
       return false;
     localStorage.clear();
     sessionStorage.clear();
-    scrollTo(0, 0);
     return true;
   });
   if (isClear) await moveTo(page, path);

@@ -46,16 +46,13 @@ const timeoutMs = 120_000;
 /** Folder of screenshots for people. */
 export const screenshots = join(import.meta.dir, "..", "..", "dist", "screenshots");
 
-/** Whether screenshots are stored: not in a run of all tests. */
-export const storesPictures = process.env["SCREENSHOTS"] !== "no";
-
 /** Stores a screenshot, except in a run of all tests (`SCREENSHOTS=no`). */
 export async function storePicture(
   page: Page,
   name: string,
   options: Omit<PageScreenshotOptions, "path"> = {},
 ): Promise<void> {
-  if (!storesPictures) return;
+  if (process.env["SCREENSHOTS"] === "no") return;
   await page.screenshot({ path: join(screenshots, name), ...options });
 }
 
@@ -268,8 +265,7 @@ const axeSource = Bun.file(Bun.resolveSync("axe-core/axe.min.js", import.meta.di
 
 /**
  * Findings of axe with its default rules: one line per element and rule. While a dialog is open, of
- * what is in front: the page behind it has a test of its own. Omits navigation, panels and rows that
- * an earlier run judged with the same markup, theme and width.
+ * what is in front: the page behind it has a test of its own.
  */
 export const findViolations = (page: Page, within?: string): Promise<string[]> =>
   runAxe(page, {}, within);
@@ -290,30 +286,16 @@ async function runAxe(page: Page, options: RunOptions, within?: string): Promise
     await session.detach();
   }
   const found = await page.evaluate(
-    async ([options, within]) => {
+    ([options, within]) => {
       const front = [...document.querySelectorAll("[aria-modal], [role=listbox], [role=menu]")];
       const isCovered = document.querySelector("[aria-modal]") !== null;
-      const judging = globalThis as unknown as { axe: typeof axe; judged?: Set<string> };
-      const judged = (judging.judged ??= new Set());
-      // Themes are attributes of these elements, or the browser's.
-      const frame = [document.documentElement, document.body].map(
-        (element) => (element.cloneNode() as Element).outerHTML,
+      return (globalThis as unknown as { axe: typeof axe }).axe.run(
+        within ?? (isCovered ? front : document),
+        {
+          resultTypes: ["violations"],
+          ...options,
+        },
       );
-      const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
-      const look = JSON.stringify([frame, isDark, innerWidth, options]);
-      const parts = document.querySelectorAll(
-        "nav :is(a, button), main :is(section, form, .panel, li, tr)",
-      );
-      const describePart = (part: Element) => `${look} ${part.outerHTML}`;
-      const isWhole = within === undefined && !isCovered;
-      const exclude = isWhole ? [...parts].filter((part) => judged.has(describePart(part))) : [];
-      const results = await judging.axe.run(
-        isWhole ? { include: document, exclude } : (within ?? front),
-        { resultTypes: ["violations"], ...options },
-      );
-      if (isWhole && results.violations.length === 0)
-        for (const part of parts) judged.add(describePart(part));
-      return results;
     },
     [options, within] as const,
   );
