@@ -191,8 +191,8 @@ describeInChromium("an edit", (browser) => {
           await field.fill("Changed");
         },
       );
-      // The page also reads its problems at an interval.
-      const caused = reads.filter((read) => read !== "/problems");
+      // The page also reads its problems at an interval, and what later events of the same save concern once more.
+      const caused = [...new Set(reads)].filter((read) => read !== "/problems");
       expect([path, caused.length <= 3 ? [] : caused]).toEqual([path, []]);
     }
     expect(faults).toEqual([]);

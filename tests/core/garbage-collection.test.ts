@@ -20,8 +20,11 @@ const script = `
   const before = await countLeft();
   await Bun.sleep(0);
   countReleased(MiB);
-  // A register or the stack can still point to some of them.
-  while ((await countLeft()) >= 10) await Bun.sleep(1);
+  // A register or the stack can still point to some of them, so that another 64 MiB collect the rest.
+  while ((await countLeft()) >= 10) {
+    await Bun.sleep(1);
+    countReleased(64 * MiB);
+  }
   console.log(before);
 `;
 
