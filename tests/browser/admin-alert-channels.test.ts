@@ -185,6 +185,9 @@ describeInChromium("alert channels on the admin page", (browser) => {
     await using opened = await open("/alert-channels");
     const { page } = opened;
     await page.getByText("Deploy bot").waitFor();
+    // Shown as soon as the page receives changes.
+    await world.ask("PATCH", `${path}/${id}`, { name: "Deploy bot EU" });
+    await page.getByText("Deploy bot EU").waitFor();
     status = 503;
     await world.ask("POST", `${path}/${id}/test`);
     const issue = page.getByText("The receiver responded with HTTP 503");

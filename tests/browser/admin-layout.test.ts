@@ -56,6 +56,7 @@ describeInChromium("the layout of the admin page", (browser) => {
   test("a menu takes the focus, and returns it to its button, from the first time on", async () => {
     await using opened = await world.open(browser, "/");
     const { page } = opened;
+    await page.getByText("Live", { exact: true }).waitFor();
     for (const name of ["Type", "Actions for Blog"]) {
       const button = page.getByRole("button", { name, exact: true }).last();
       expect(await button.getAttribute("aria-haspopup")).toBe("menu");
