@@ -10,7 +10,6 @@ import {
 } from "../monitoring/uptime/rules.ts";
 import type { Outage, Report, ReportDay, ReportFigures, ReportRow } from "./schema.ts";
 
-export { subtractUncounted } from "../monitoring/uptime/rules.ts";
 export type { Seconds };
 
 /** How figures are judged: the target, and whether time in maintenance is left out or counts as down time. */

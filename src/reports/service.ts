@@ -172,10 +172,9 @@ async function createReportOfSpan(
   const ids = reported.map(({ id }) => id);
   const incidents = await findIncidentsInSpan(scope, span, wanted && ids, limits.incidents);
   const dayNumbers = listReportDays(span, isRunning);
-  const now = isRunning ? span.to : null;
   const { days, byKey } = summarizeDays(
     dayNumbers,
-    await readDays(scope, reported, dayNumbers, now),
+    await readDays(scope, reported, dayNumbers),
     terms,
   );
   const termsOf = (groupId: string | null) => ({ ...terms, slaTarget: targets.of(groupId) });
@@ -183,7 +182,6 @@ async function createReportOfSpan(
     termsOf,
     incidents: incidents.ofMonitor,
     daysOf: (key) => byKey.get(key) ?? createEmptyDays(days.length),
-    now,
   });
   return {
     month,
@@ -228,12 +226,7 @@ export async function* splitMonitors(reported: readonly ReportedMonitor[]) {
 }
 
 /** Reads the sums of each monitor and day. */
-async function readDays(
-  { store }: Scope,
-  reported: readonly ReportedMonitor[],
-  days: number[],
-  now: number | null,
-) {
+async function readDays({ store }: Scope, reported: readonly ReportedMonitor[], days: number[]) {
   const rows: (Seconds & { key: number; day: number })[] = [];
   for await (const portion of splitMonitors(reported)) {
     rows.push(
@@ -241,7 +234,6 @@ async function readDays(
         store,
         portion.map(({ key }) => key),
         days,
-        now,
       )),
     );
   }
@@ -256,13 +248,10 @@ export async function buildRows(
     termsOf,
     incidents,
     daysOf,
-    now,
   }: {
     termsOf: TermsOf;
     incidents: ReadonlyMap<string, number>;
     daysOf: (key: number) => RowDays;
-    /** The end of a running range; null for a completed one. */
-    now: number | null;
   },
 ) {
   const { store } = scope;
@@ -275,7 +264,6 @@ export async function buildRows(
       store,
       portion.map(({ key }) => key),
       periods,
-      now,
     );
     const ids = portion.map(({ id }) => id);
     const states = await findStates(scope, ids, span);

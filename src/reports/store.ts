@@ -9,14 +9,7 @@ import { limitIncidents } from "../database/group-limit.ts";
 import type { Tenant } from "../database/rows.ts";
 import { guard, type Prepared, type Store } from "../database/store.ts";
 import { stateTypeList } from "../events/catalogue.ts";
-import { findUncounted } from "../monitoring/uptime/store.ts";
-import {
-  type Periods,
-  type Seconds,
-  type Span,
-  type StateStart,
-  subtractUncounted,
-} from "./rules.ts";
+import type { Periods, Seconds, Span, StateStart } from "./rules.ts";
 import type { MailSubject, ReportedIncident, SentReport } from "./schema.ts";
 
 export type ReportedMonitor = {
@@ -124,39 +117,17 @@ const daySumText = `select days.value as day, keys.value as key, up_seconds as u
   from json_each(?) days cross join json_each(?) keys cross join uptime_days sums
     on sums.day = days.value and sums.monitor_key = keys.value`;
 
-/** Reads the sums of each of these days and monitors with data. `now` is as in `sumPeriods`. */
-export async function listDaySums(
-  store: Store,
-  keys: readonly number[],
-  days: readonly number[],
-  now: number | null,
-) {
-  const rows = await store.query<Seconds & { key: number; day: number }>(daySumText, [
+/** Reads the sums of each of these days and monitors with data. */
+export const listDaySums = (store: Store, keys: readonly number[], days: readonly number[]) =>
+  store.query<Seconds & { key: number; day: number }>(daySumText, [
     JSON.stringify(days),
     JSON.stringify(keys),
   ]);
-  if (now === null) return rows;
-  const all = await findUncounted(store, keys, now);
-  return rows.map((sums) => {
-    const uncounted = all.get(sums.key);
-    return uncounted !== undefined && Math.floor(uncounted.at / dayMs) === sums.day
-      ? subtractUncounted(sums, uncounted)
-      : sums;
-  });
-}
 
 export type MeasuredSeconds = Seconds & { measured: { at: number; length: number } | null };
 
-/**
- * Reads the sums of these periods for each monitor with data. `now` is the end of a running range, at which the last
- * results don't count in full yet; null for a completed one.
- */
-export async function sumPeriods(
-  store: Store,
-  keys: readonly number[],
-  periods: Periods,
-  now: number | null,
-) {
+/** Reads the sums of these periods for each monitor with data. */
+export async function sumPeriods(store: Store, keys: readonly number[], periods: Periods) {
   const found = new Map<number, MeasuredSeconds>();
   for (const [unit, length] of [
     ["hours", hourMs],
@@ -177,23 +148,7 @@ export async function sumPeriods(
     }
   }
   await refineFirstHours(store, found);
-  if (now !== null) await excludeUncounted(store, found, periods, now);
   return found;
-}
-
-async function excludeUncounted(
-  store: Store,
-  found: Map<number, MeasuredSeconds>,
-  { hours, days }: Periods,
-  now: number,
-) {
-  for (const [key, uncounted] of await findUncounted(store, [...found.keys()], now)) {
-    const sums = found.get(key);
-    const { at } = uncounted;
-    const isWithin =
-      hours.includes(Math.floor(at / hourMs)) || days.includes(Math.floor(at / dayMs));
-    if (sums !== undefined && isWithin) found.set(key, subtractUncounted(sums, uncounted));
-  }
 }
 
 const firstHourText = `select days.value ->> 0 as key, min(hour) as hour

@@ -58,7 +58,6 @@ async function createYearReport(scope: Scope, query: YearReportQuery): Promise<Y
     termsOf,
     incidents: incidents.ofMonitor,
     daysOf: () => createEmptyDays(0),
-    now: isRunning ? span.to : null,
   });
   const areOutagesKnown = rows.every((row) => row.outages !== null);
   const months = await readMonths(scope, reported, listMonths(year, timeZone, span.to));
@@ -101,7 +100,7 @@ async function readMonths(
     const periods = splitPeriods(month.span);
     for await (const portion of splitMonitors(reported)) {
       const keys = portion.map(({ key }) => key);
-      const byKey = await sumPeriods(store, keys, periods, month.isRunning ? month.span.to : null);
+      const byKey = await sumPeriods(store, keys, periods);
       for (const { key, id } of portion) {
         const { measured: _measured, ...seconds } = byKey.get(key) ?? {
           measured: null,

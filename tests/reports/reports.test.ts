@@ -141,30 +141,6 @@ describe("a month", () => {
   });
 });
 
-test("the last result of a running month counts until now, not for its whole interval", async () => {
-  const { report, csv, measure, checkout, cards, api } = await setUpReport();
-  const day = 86_400;
-  await measure(checkout, { at: at("2026-10-31T09:00:00.000Z"), seconds: day });
-  await measure(checkout, { at: at("2026-11-19T09:00:00.000Z"), seconds: day });
-  await measure(checkout, { at: at("2026-11-20T09:00:00.000Z"), seconds: day, status: "down" });
-  // A new result counts for a minute.
-  await measure(cards, { at: at("2026-11-20T09:59:30.000Z"), seconds: day });
-  const { summary, monitors, groups, days } = await report();
-  expect([summary.upSeconds, summary.downSeconds]).toEqual([day + 60, 3_600]);
-  expect(monitors[0]).toMatchObject({ upSeconds: day, downSeconds: 3_600 });
-  expect(groups[0]).toMatchObject({ upSeconds: day + 60, downSeconds: 3_600 });
-  expect(days.at(-1)).toMatchObject({ upSeconds: 60, downSeconds: 3_600 });
-  expect(monitors[0]?.downRatios.slice(-2)).toEqual([0, 1]);
-  expect((await csv()).split("\r\n")[1]).toContain(`,${day + 60},0,3600,`);
-  expect((await report({ month: "2026-10" })).summary.upSeconds).toBe(day);
-  const { data: year } = (await api("GET", "/api/v1/reports/year?year=2026")).json;
-  expect([year.summary.downSeconds, year.months.at(-1).downSeconds]).toEqual([3_600, 3_600]);
-  const { data: uptime } = (await api("GET", `/api/v1/monitors/${checkout}/uptime`)).json;
-  expect(uptime.spans["24h"]).toMatchObject({ upSeconds: 0, downSeconds: 3_600 });
-  expect(uptime.spans["30d"]).toMatchObject({ upSeconds: 2 * day, downSeconds: 3_600 });
-  expect(uptime.days.at(-1)).toMatchObject({ upSeconds: 0, downSeconds: 3_600 });
-});
-
 describe("days", () => {
   test("of a month have the worst status of each monitor, group and of all", async () => {
     const { report, measure, checkout, cards, blog, group } = await setUpReport();

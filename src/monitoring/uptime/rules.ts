@@ -69,24 +69,6 @@ export function addSums(all: readonly Sums[]): Sums & { latencyCounts: LatencyCo
   };
 }
 
-/** A result counts for at least this many seconds, if its interval is not shorter. */
-const minCountedSeconds = 60;
-
-/** Seconds of a monitor's last result that have not passed. `at` is the time of the result, in Unix milliseconds. */
-export type Uncounted = { at: number; status: HeartbeatStatus; seconds: number };
-
-/** Returns how many of a result's seconds don't count yet at `nowMs`, because the next check is due later. */
-export function countUncounted(at: number, seconds: number, nowMs: number): number {
-  const passed = Math.round((nowMs - at) / 1000);
-  return Math.max(0, seconds - Math.max(passed, minCountedSeconds));
-}
-
-/** Subtracts the seconds that don't count yet from the sums of the period of their result. */
-export function subtractUncounted<T extends Seconds>(sums: T, { status, seconds }: Uncounted): T {
-  const name = `${status}Seconds` as const;
-  return { ...sums, [name]: Math.max(0, sums[name] - seconds) };
-}
-
 export type Measured = Pick<Seconds, "upSeconds" | "degradedSeconds" | "downSeconds">;
 
 /**

@@ -12,9 +12,7 @@ import {
   computeRatio,
   type SpanName,
   spans,
-  subtractUncounted,
   type Sums,
-  type Uncounted,
 } from "./rules.ts";
 import type {
   HeartbeatQuery,
@@ -30,7 +28,6 @@ import {
   findFinestSource,
   findMeasured,
   findScreenshot,
-  findUncounted,
   listHeartbeats,
   listNumberSums,
   listPoints,
@@ -121,12 +118,9 @@ export async function getUptime(scope: Scope, monitorId: string): Promise<Uptime
   const now = scope.clock();
   const listLast = (name: SpanName) =>
     listLastPeriods(now, spans[name].unit === "hours" ? hourMs : dayMs, spans[name].count);
-  const uncounted = (await findUncounted(store, [key], now)).get(key);
-  const listCounted = async (unit: "hours" | "days", name: SpanName) =>
-    excludeUncounted(await listSums(store, key, unit, listLast(name)), unit, uncounted);
   const [hours, days] = await Promise.all([
-    listCounted("hours", "7d"),
-    listCounted("days", "365d"),
+    listSums(store, key, "hours", listLast("7d")),
+    listSums(store, key, "days", listLast("365d")),
   ]);
   const computeFigures = (name: SpanName) => {
     const [all, periodMs] = spans[name].unit === "hours" ? [hours, hourMs] : [days, dayMs];
@@ -158,18 +152,6 @@ export async function getUptime(scope: Scope, monitorId: string): Promise<Uptime
       maintenanceSeconds: sums.maintenanceSeconds,
     })),
   };
-}
-
-function excludeUncounted(
-  periods: Periods,
-  unit: "hours" | "days",
-  uncounted: Uncounted | undefined,
-): Periods {
-  if (uncounted === undefined) return periods;
-  const wanted = Math.floor(uncounted.at / (unit === "hours" ? hourMs : dayMs));
-  return periods.map((sums) =>
-    sums.period === wanted ? subtractUncounted(sums, uncounted) : sums,
-  );
 }
 
 /**

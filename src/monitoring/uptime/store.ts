@@ -20,14 +20,12 @@ import {
 import {
   addSums,
   codeOf,
-  countUncounted,
   type LatencySpan,
   listLastPeriods,
   computeRatio,
   type Seconds,
   getStatus,
   type Sums,
-  type Uncounted,
 } from "./rules.ts";
 import type { Heartbeat, HeartbeatQuery, HeartbeatStatus } from "./schema.ts";
 
@@ -282,27 +280,6 @@ export async function computeUptime24h(
     const found = sums.get(monitorKey);
     return found === undefined ? null : computeRatio(found);
   };
-}
-
-const lastText = `select keys.value as key, h.at, h.status, h.seconds
-  from json_each(?1) keys cross join heartbeats h on h.monitor_key = keys.value
-    and h.at = (select max(p.at) from heartbeats p where p.monitor_key = keys.value)
-  where h.at + h.seconds * 1000 > ?2`;
-
-/** Reads the seconds of each monitor's last result that don't count yet. */
-export async function findUncounted(
-  store: Store,
-  monitorKeys: readonly number[],
-  nowMs: number,
-): Promise<Map<number, Uncounted>> {
-  type Row = Pick<StoredHeartbeat, "at" | "status" | "seconds"> & { key: number };
-  const rows = await store.query<Row>(lastText, [JSON.stringify(monitorKeys), nowMs]);
-  return new Map(
-    rows.map(({ key, at, status, seconds }) => [
-      key,
-      { at, status: getStatus(status), seconds: countUncounted(at, seconds, nowMs) },
-    ]),
-  );
 }
 
 const sumColumns = Object.entries(getTableColumns(uptimeHours))

@@ -128,8 +128,7 @@ describe("uptime", () => {
     await past({ ago: 45 * dayMs + minute, status: "down", seconds: 1 });
     await past({ ago: minute, status: "degraded" }, { ago: 2 * minute, status: "unknown" });
     const uptime = await read("uptime");
-    // The last result counts for a minute so far, and so does the degraded one.
-    const succeeded = 89 * 86_400 + 60 + 60;
+    const succeeded = 90 * 86_400 + 60;
     expect(uptime.ratios["90d"]).toBe(succeeded / (succeeded + 1));
     expect(uptime.ratios["30d"]).toBe(1);
     expect(uptime.days).toHaveLength(90);
@@ -139,7 +138,7 @@ describe("uptime", () => {
     expect(uptime.days.at(-1)).toEqual({
       date: "2026-11-20",
       ratio: 1,
-      upSeconds: 60,
+      upSeconds: 86_400,
       degradedSeconds: 60,
       downSeconds: 0,
       unknownSeconds: 60,
