@@ -1,8 +1,7 @@
 /** Creates the parts of the appliance, from the database to periodic jobs. `src/app.ts` starts and stops them. */
-import { networkInterfaces } from "node:os";
 import type { createLog } from "./core/log.ts";
 import { measureDisk } from "./operations/diagnostics/disk.ts";
-import { hostname } from "node:os";
+import { hostname, networkInterfaces } from "node:os";
 import { receiverKinds } from "./alerting/channels/kinds-schema.ts";
 import { createAlertEngine } from "./alerting/deciding/engine.ts";
 import { createSnsVerifier } from "./alerting/sources/aws-sns.ts";

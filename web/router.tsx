@@ -15,8 +15,7 @@ import { parseMaintenanceSearch } from "./pages/maintenance/search.ts";
 import { parseFilters } from "./pages/monitors/list/filters.ts";
 import { parseReportSearch } from "./pages/reports/search.ts";
 import { MonitorsPage } from "./pages/monitors/list/monitors-page.tsx";
-import { Arriving, NothingHere, PageFailed } from "./shell/failures.tsx";
-import { useReplacedOutline } from "./shell/frame-outline.ts";
+import { Arriving, NothingHere, PageFailed, useReplacedOutline } from "./shell/failures.tsx";
 import { Layout } from "./shell/layout.tsx";
 import { t } from "./language/text.ts";
 

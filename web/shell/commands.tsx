@@ -52,7 +52,7 @@ import { type Command, rankCommands, selectForActions } from "./palette-rules.ts
 import { recentRecords } from "./recent-records.ts";
 import { usePersonActions } from "./person-actions.ts";
 import { useOrganizationSwitch } from "./organization-switch.ts";
-import { nameIncident } from "../language/incident-title.ts";
+import { nameIncident } from "../language/server-text.ts";
 import { nameAlert } from "../language/server-text.ts";
 import { t } from "../language/text.ts";
 

@@ -1,12 +1,15 @@
 /** Full-page messages: server down, loading, page not found, and unexpected errors. */
 import { Button } from "@mantine/core";
 import { type ErrorComponentProps, Link } from "@tanstack/react-router";
-import { type ReactNode, useEffect } from "react";
+import { type ReactNode, useEffect, useLayoutEffect } from "react";
 import { connection } from "../data/connection.ts";
 import { Waiting } from "../components/waiting.tsx";
 import { Mark } from "../components/display/mark.tsx";
-import { useReplacedOutline } from "./frame-outline.ts";
 import { t } from "../language/text.ts";
+
+/** Removes the outline of the frame, which the HTML shows until the script has rendered something. */
+export const useReplacedOutline = () =>
+  useLayoutEffect(() => document.getElementById("frame-outline")?.remove(), []);
 
 function Plain({ title, children }: { title: string; children: ReactNode }) {
   useReplacedOutline();

@@ -34,7 +34,7 @@ export function decodeOutput(bytes: Uint8Array): string | null {
     .decode(bytes)
     // The limit can cut the last character.
     .replace(/\ufffd+$/, "")
-    // eslint-disable-next-line no-control-regex
+    // eslint-disable-next-line no-control-regex -- Each sequence starts with this control character.
     .replace(/\u001b\[[\d;?]*[a-z]/gi, "")
     .replace(/\r\n?/g, "\n")
     .replace(/[^\P{Cc}\n\t]/gu, "");

@@ -7,7 +7,7 @@ import { createProvisionalId } from "../../data/record.ts";
 import { queryClient } from "../../data/query.ts";
 import { hold } from "../../components/held-changes.tsx";
 import { deleteRecord, holdDeletion } from "../../components/deletion.ts";
-import { nameIncident } from "../../language/incident-title.ts";
+import { nameIncident } from "../../language/server-text.ts";
 import { notifyError, notifyWaiting } from "../../components/toasts.tsx";
 
 /**

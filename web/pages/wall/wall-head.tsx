@@ -14,7 +14,7 @@ import { getFormatter } from "../../../src/core/time/times.ts";
 import { Time, useNow, useZone } from "../../components/display/time.tsx";
 import { SeverityPill } from "../incidents/labels.tsx";
 import { countStates, buildHeadline, findWorstIncident } from "./wall-rules.ts";
-import { nameIncident } from "../../language/incident-title.ts";
+import { nameIncident } from "../../language/server-text.ts";
 import { t, tCount, tNode } from "../../language/text.ts";
 
 /** The overall state in one line: logo, words, counts and the time, which is `at` if it is given. */

@@ -26,7 +26,7 @@ import { SeverityPill, StatusPill } from "../labels.tsx";
 import { Postmortem } from "./postmortem.tsx";
 import { PreviewDialog } from "../preview-dialog.tsx";
 import { Timeline } from "./timeline.tsx";
-import { nameIncident } from "../../../language/incident-title.ts";
+import { nameIncident } from "../../../language/server-text.ts";
 import { t, tNode } from "../../../language/text.ts";
 
 const crumbs = [{ to: "/incidents", label: t("Incidents") }];

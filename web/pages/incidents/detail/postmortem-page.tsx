@@ -21,7 +21,7 @@ import {
   savePostmortem,
 } from "./postmortem.tsx";
 import { Timeline } from "./timeline.tsx";
-import { nameIncident } from "../../../language/incident-title.ts";
+import { nameIncident } from "../../../language/server-text.ts";
 import { t } from "../../../language/text.ts";
 
 const outline = t("**Impact**\n\n\n**Root cause**\n\n\n**Action items**\n\n- [ ] ");

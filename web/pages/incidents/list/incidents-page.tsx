@@ -23,7 +23,7 @@ import { Duration } from "../facts.tsx";
 import { IncidentFilterBar } from "./filter-bar.tsx";
 import { type IncidentFilters, parseIncidentFilters, isNarrowed, shownPartsOf } from "./filters.ts";
 import { IncidentIcon, SeverityPill, StatusPill } from "../labels.tsx";
-import { nameIncident } from "../../../language/incident-title.ts";
+import { nameIncident } from "../../../language/server-text.ts";
 import { t, tNode } from "../../../language/text.ts";
 
 const openOne = () => openDialog({ kind: "create-incident" });

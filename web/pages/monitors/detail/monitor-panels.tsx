@@ -39,7 +39,7 @@ import { stateWords } from "../../../components/display/state-words.ts";
 import { getTypeName } from "../type-names.ts";
 import { describePace } from "./pace.ts";
 import type { PageSpan } from "./spans.ts";
-import { nameIncident } from "../../../language/incident-title.ts";
+import { nameIncident } from "../../../language/server-text.ts";
 import { translateServerText } from "../../../language/server-text.ts";
 import { t, tCount, tNode } from "../../../language/text.ts";
 
