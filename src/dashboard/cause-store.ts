@@ -15,7 +15,7 @@ type ChangeRow = Omit<Change, "fields" | "actor"> & {
   actorName: string;
 };
 
-const changeText = `select e.at, e.action, e.fields, e.actor_type as actorType,
+const changeSql = `select e.at, e.action, e.fields, e.actor_type as actorType,
     e.actor_id as actorId, e.actor_name as actorName, e.subject_id as subjectId,
     coalesce(m.name, g.name, e.subject_name) as subjectName
   from json_each(?2) subjects
@@ -30,7 +30,7 @@ export async function findChangesBetween(
   subjectIds: readonly string[],
   { from, to, limit }: { from: number; to: number; limit: number },
 ): Promise<Change[]> {
-  const rows = await store.query<ChangeRow>(changeText, [
+  const rows = await store.query<ChangeRow>(changeSql, [
     organizationId,
     JSON.stringify(subjectIds),
     formatTimestamp(from),
@@ -44,7 +44,7 @@ export async function findChangesBetween(
   }));
 }
 
-const resolvedText = `select data ->> 'resolved' as resolved from events
+const resolvedSql = `select data ->> 'resolved' as resolved from events
   where organization_id = ? and subject_id = ?
     and type in (${stateTypeList})
   order by seq desc limit 1`;
@@ -54,14 +54,14 @@ export async function findResolvedChange(
   { store, organizationId }: Tenant,
   monitorId: string,
 ): Promise<ResolvedChange | null> {
-  const [row] = await store.query<{ resolved: string | null }>(resolvedText, [
+  const [row] = await store.query<{ resolved: string | null }>(resolvedSql, [
     organizationId,
     monitorId,
   ]);
   return row?.resolved == null ? null : (JSON.parse(row.resolved) as ResolvedChange);
 }
 
-const failingText = `select m.id, m.name, m.type, m.group_id as groupId, m.settings, s.status, s.since,
+const failingSql = `select m.id, m.name, m.type, m.group_id as groupId, m.settings, s.status, s.since,
     (select e.data ->> 'causes' from events e
       where e.organization_id = s.organization_id and e.subject_id = s.monitor_id
         and e.type in (${stateTypeList})
@@ -82,7 +82,7 @@ export async function findFailingSince(
     causes: string | null;
   };
   const visible = limitToGroups(tenant);
-  const text = `${failingText}${visible.text} order by s.since limit ?`;
+  const text = `${failingSql}${visible.text} order by s.since limit ?`;
   const rows = await tenant.store.query<Row>(text, [
     tenant.organizationId,
     formatTimestamp(from),

@@ -3,7 +3,7 @@ import type { PageLanguage } from "../core/languages.ts";
 import { createId } from "../core/ids.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { AuditAction } from "../events/catalogue.ts";
-import { buildShownText } from "../status-pages/store.ts";
+import { buildShownSql } from "../status-pages/store.ts";
 import type { IncidentAudience, IncidentTraces, Receiver } from "./incident-schema.ts";
 
 /** An incident, or a maintenance window, which the default page always shows. */
@@ -14,21 +14,21 @@ type PublicSubject = {
 };
 
 /** SQL for one of the affected monitors or groups that page `p` shows to one of these audiences. */
-const buildAffectedText = (...shownTo: Parameters<typeof buildShownText>) => `(exists (
+const buildAffectedSql = (...shownTo: Parameters<typeof buildShownSql>) => `(exists (
     select 1 from json_each(?4) its cross join monitors m
-      on m.organization_id = p.organization_id and m.id = its.value and ${buildShownText(...shownTo)})
+      on m.organization_id = p.organization_id and m.id = its.value and ${buildShownSql(...shownTo)})
   or exists (select 1 from json_each(?5) its cross join monitors m
       on m.organization_id = p.organization_id and m.group_id = its.value
-        and ${buildShownText(...shownTo)}))`;
+        and ${buildShownSql(...shownTo)}))`;
 
-const pagesText = `select p.id, p.slug, p.title, p.language, p.languages, case when p.visibility = 'signed-in'
-      or ${buildAffectedText("everyone")}
-      or (?2 = 'manual' and (?3 or (p.is_default and not ${buildAffectedText("signed-in")})))
+const pagesSql = `select p.id, p.slug, p.title, p.language, p.languages, case when p.visibility = 'signed-in'
+      or ${buildAffectedSql("everyone")}
+      or (?2 = 'manual' and (?3 or (p.is_default and not ${buildAffectedSql("signed-in")})))
     then (select count(*) from subscribers s
       where s.organization_id = p.organization_id and s.page_id = p.id
         and s.confirmed_at is not null and s.quarantined_at is null) else 0 end as subscribers
   from status_pages p where p.organization_id = ?1 and p.visibility <> 'hidden'
-    and ((?2 = 'manual' and (?3 or p.is_default)) or ${buildAffectedText("everyone", "signed-in")})
+    and ((?2 = 'manual' and (?3 or p.is_default)) or ${buildAffectedSql("everyone", "signed-in")})
   order by p.is_default desc, p.id desc`;
 
 /**
@@ -39,7 +39,7 @@ export async function findPagesShowing(
   { store, organizationId }: Tenant,
   { monitorIds, groupIds = [], origin }: PublicSubject,
 ): Promise<IncidentAudience["pages"]> {
-  const pages = await store.query<PageShowing>(pagesText, [
+  const pages = await store.query<PageShowing>(pagesSql, [
     organizationId,
     origin,
     monitorIds.length + groupIds.length === 0 ? 1 : 0,
@@ -71,7 +71,7 @@ const changingActions: AuditAction[] = [
   "incident.postmortem-published",
   "incident.postmortem-deleted",
 ];
-const authorText = `select actor_type as type, actor_id as id, actor_name as name from audit_entries
+const authorSql = `select actor_type as type, actor_id as id, actor_name as name from audit_entries
   where organization_id = ? and subject_id = ?
     and action in (${quoteActions(postingActions)})
     and (fields is null or fields like '%"status"%' or fields like '%"message"%')
@@ -79,10 +79,10 @@ const authorText = `select actor_type as type, actor_id as id, actor_name as nam
 
 /** Reads the author of each update of an incident, oldest first. */
 export function findAuthors({ store, organizationId }: Tenant, incidentId: string) {
-  return store.query<Author>(authorText, [organizationId, incidentId]);
+  return store.query<Author>(authorSql, [organizationId, incidentId]);
 }
 
-const changeText = `select at, action, fields, actor_type as type, actor_id as id, actor_name as name
+const changeSql = `select at, action, fields, actor_type as type, actor_id as id, actor_name as name
   from audit_entries where organization_id = ? and subject_id = ?
     and action in (${quoteActions([...changingActions, "incident.updated"])})
     and not (action = 'incident.updated'
@@ -93,7 +93,7 @@ type IncidentChangeRow = Author & { at: string; action: string; fields: string |
 
 /** Reads the changes to an incident other than its updates, newest first. */
 export function findChanges({ store, organizationId }: Tenant, incidentId: string, limit: number) {
-  return store.query<IncidentChangeRow>(changeText, [organizationId, incidentId, limit]);
+  return store.query<IncidentChangeRow>(changeSql, [organizationId, incidentId, limit]);
 }
 
 type ReceiverRow = Receiver & { at: string };
@@ -128,11 +128,11 @@ export function findReceivers(
   return store.query<ReceiverRow>(receiversSql, [organizationId, id, ...range, limit]);
 }
 
-const nameText = `select m.id, m.name from json_each(?2) its
+const nameSql = `select m.id, m.name from json_each(?2) its
   cross join monitors m on m.organization_id = ?1 and m.id = its.value`;
 
 export const findNames = ({ store, organizationId }: Tenant, monitorIds: readonly string[]) =>
-  store.query<{ id: string; name: string }>(nameText, [organizationId, JSON.stringify(monitorIds)]);
+  store.query<{ id: string; name: string }>(nameSql, [organizationId, JSON.stringify(monitorIds)]);
 
 type Notified = { id: string; monitorId: string | null; origin: string; createdAt: string };
 

@@ -70,11 +70,11 @@ type Match = {
 };
 
 /** SQL for the matches among the next monitors of a folder, in order. */
-const buildWindowText = (columns: string, condition: string) => `select ${columns} from (
+const buildWindowSql = (columns: string, condition: string) => `select ${columns} from (
     select * from monitors where organization_id = ? and group_id is ? and (position, id) > (?, ?)
     order by position, id limit ?) m
   ${joins} where true${condition} order by m.position, m.id`;
-const endText = `select position, id from monitors
+const endSql = `select position, id from monitors
   where organization_id = ? and group_id is ? and (position, id) > (?, ?)
   order by position, id limit 1 offset ?`;
 
@@ -86,7 +86,7 @@ async function* iterateWindows(
 ): AsyncGenerator<Parameter[]> {
   for (let last = { position: Number.MIN_SAFE_INTEGER, id: "" }; ;) {
     const windowParameters = [organizationId, groupId, last.position, last.id];
-    const [end] = await store.query<{ position: number; id: string }>(endText, [
+    const [end] = await store.query<{ position: number; id: string }>(endSql, [
       ...windowParameters,
       stride - 1,
     ]);
@@ -113,7 +113,7 @@ export async function findMatches(
   const { store } = tenant;
   const shownStatus = buildStatusSql(tenant);
   const { text, parameters, stride, cost } = buildFilterCondition(filters, shownStatus);
-  const matchText = buildWindowText(matchColumns(shownStatus), text);
+  const matchSql = buildWindowSql(matchColumns(shownStatus), text);
   const folders = new Map<string | null, FolderTotals>();
   const types = new Set<string>();
   const tags = new Set<string>();
@@ -137,7 +137,7 @@ export async function findMatches(
   };
   for (const groupId of listFolders(tenant, groupIds))
     for await (const window of iterateWindows(tenant, groupId, stride)) {
-      const found = await store.query<Match>(matchText, [...window, ...parameters]);
+      const found = await store.query<Match>(matchSql, [...window, ...parameters]);
       if (found.length > 0) addFound(groupId, found);
       count(stride);
     }
@@ -175,7 +175,7 @@ export async function findAllMatchingIds(
   return ids;
 }
 
-const placesText = `select id from monitors where organization_id = ? and group_id is ?
+const placesSql = `select id from monitors where organization_id = ? and group_id is ?
   order by position, id limit ? offset ?`;
 
 /** Returns the ids of matching monitors in a folder, in order: `count` ids after the first `from`. */
@@ -191,12 +191,12 @@ export async function findMatchingIds(
   const ids: string[] = [];
   if (text === "") {
     const parameters = [organizationId, groupId, count, from];
-    return (await store.query<{ id: string }>(placesText, parameters)).map(({ id }) => id);
+    return (await store.query<{ id: string }>(placesSql, parameters)).map(({ id }) => id);
   }
-  const idText = buildWindowText("m.id", text);
+  const idSql = buildWindowSql("m.id", text);
   const countWork = createWorkCounter(cost);
   for await (const window of iterateWindows(tenant, groupId, stride)) {
-    const found = await store.query<{ id: string }>(idText, [...window, ...parameters]);
+    const found = await store.query<{ id: string }>(idSql, [...window, ...parameters]);
     ids.push(...found.map(({ id }) => id));
     if (ids.length >= from + count) break;
     countWork(stride);

@@ -10,7 +10,7 @@ const maxDeliveries = 500;
 const stuckMs = 300_000;
 
 // A channel is failing if its last attempt failed, and stuck if due deliveries have had no attempt.
-const failingText = `select c.id, c.name, c.last_error as error,
+const failingSql = `select c.id, c.name, c.last_error as error,
     coalesce(min(d.first_attempt_at), ?1) as sinceMs,
     total(d.id is not null and not exists (select 1 from delivery_alerts l
       join alerts a on a.organization_id = l.organization_id and a.id = l.alert_id
@@ -46,7 +46,7 @@ export async function findFailingChannels(
   { store, organizationId }: Tenant,
   now: number,
 ): Promise<Problems["channels"]> {
-  const rows = await store.query<FailingRow>(failingText, [now, organizationId]);
+  const rows = await store.query<FailingRow>(failingSql, [now, organizationId]);
   return rows.map(({ error, sinceMs, ...row }) => ({
     ...row,
     since: formatTimestamp(sinceMs),
@@ -66,7 +66,7 @@ export function findProblems({ store, organizationId }: Tenant, now: number) {
 const maxMonitors = 500;
 
 // Deliveries queued behind a failing one have had no attempt, so they show the error of the channel.
-const buildAttentionText = (condition: string) => `with troubled as (
+const buildAttentionSql = (condition: string) => `with troubled as (
     select s.monitor_id as id, s.since from monitor_states s
     where s.organization_id = ?1 and s.status in ('down', 'degraded') and not s.paused${condition}
     order by s.status desc, s.since desc limit ${maxMonitors})
@@ -111,15 +111,15 @@ type AttentionRow = {
 };
 
 /** Condition for the monitors of limited callers. */
-const limitedText = `
+const limitedSql = `
       and (select m.group_id from monitors m where m.organization_id = ?1 and m.id = s.monitor_id)
         in (select value from json_each(?2))`;
 
 export async function findAttention(tenant: Tenant): Promise<Attention[]> {
   const { store, organizationId, groupIds = null } = tenant;
   const rows = await (groupIds === null
-    ? store.query<AttentionRow>(buildAttentionText(""), [organizationId])
-    : store.query<AttentionRow>(buildAttentionText(limitedText), [
+    ? store.query<AttentionRow>(buildAttentionSql(""), [organizationId])
+    : store.query<AttentionRow>(buildAttentionSql(limitedSql), [
         organizationId,
         JSON.stringify(groupIds),
       ]));

@@ -29,8 +29,8 @@ const unmeasuredHour: Hour = {
   averageMs: null,
 };
 
-const hourText = describeTotals("uptime_hours", "hour");
-const dayText = describeTotals("uptime_days", "day");
+const hourSql = describeTotals("uptime_hours", "hour");
+const daySql = describeTotals("uptime_days", "day");
 
 type Row = Totals & { key: number; latencyCount: number; latencySum: number };
 
@@ -50,7 +50,7 @@ function createHourReader(store: Store) {
   const known = new Map<number, Map<number, Hour>>();
 
   async function readHour(hour: number, keys: readonly number[], into: Map<number, Hour>) {
-    const rows = await store.query<Row>(hourText, [JSON.stringify(keys), hour]);
+    const rows = await store.query<Row>(hourSql, [JSON.stringify(keys), hour]);
     for (const key of keys) into.set(key, unmeasuredHour);
     for (const { key, latencyCount, latencySum, ...sums } of rows) {
       const averageMs = latencyCount === 0 ? null : latencySum / latencyCount;
@@ -106,7 +106,7 @@ function createMonthReader(store: Store) {
     for (const [index, day] of days.entries())
       for (let from = 0; from < keys.length; from += keysPerQuery) {
         const portion = JSON.stringify(keys.slice(from, from + keysPerQuery));
-        for (const { key, ...row } of await store.query<Row>(dayText, [portion, day])) {
+        for (const { key, ...row } of await store.query<Row>(daySql, [portion, day])) {
           const total = sums.get(key);
           if (total === undefined) continue;
           addSums(total, row);

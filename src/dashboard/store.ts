@@ -11,7 +11,7 @@ import { adjustToPresent, hasMessage, determineShownStatus, formatTarget } from 
 import type { ChannelUse, OverviewGroup, OverviewMonitor, SubscriberCount } from "./schema.ts";
 import { watchedSql } from "../monitoring/monitors/store.ts";
 
-const buildGroupText = (
+const buildGroupSql = (
   condition: string,
 ) => `select g.id, g.name, g.description, g.color, g.tags, g.paused, g.muted, g.version,
     (select json_group_array(c.channel_id order by c.position) from monitor_group_channels c
@@ -25,7 +25,7 @@ type GroupRow = Record<"tags" | "alertChannelIds", string> &
 /** Reads the groups in dashboard order. */
 export async function findOverviewGroups(tenant: Tenant): Promise<OverviewGroup[]> {
   const limit = limitToGroups(tenant, "g.id");
-  const rows = await tenant.store.query<GroupRow>(buildGroupText(limit.text), [
+  const rows = await tenant.store.query<GroupRow>(buildGroupSql(limit.text), [
     tenant.organizationId,
     ...limit.parameters,
   ]);
@@ -43,7 +43,7 @@ const monitorColumns = `s.key, m.id, m.name, m.type, m.group_id as groupId, m.ta
   s.last_message as lastMessage, s.not_judged_since as notJudgedSince, s.latency_ms as latencyMs, m.paused, m.paused_until as pausedUntil, m.muted,
   m.settings ->> 'url' as url, ${watchedSql} as watched, m.settings ->> 'port' as port, m.created_at as createdAt`;
 
-const someText = `select ${monitorColumns} from json_each(?) wanted
+const monitorsByIdSql = `select ${monitorColumns} from json_each(?) wanted
     cross join monitors m on m.organization_id = ? and m.id = wanted.value
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
   order by wanted.key`;
@@ -80,7 +80,7 @@ export async function findOverviewMonitors(
   for (let from = 0; from < ids.length; from += rowStride) {
     if (from > 0) await yieldToEventLoop();
     const portion = JSON.stringify(ids.slice(from, from + rowStride));
-    rows.push(...(await store.query<MonitorRow>(someText, [portion, organizationId])));
+    rows.push(...(await store.query<MonitorRow>(monitorsByIdSql, [portion, organizationId])));
   }
   const recentOf = await read(rows.map(({ key }) => key));
   const failingSince = store.writes.getFailingSince();
@@ -113,7 +113,7 @@ type MonitorVersion = { id: string; version: string; checkedAt: string; groupId:
 /** Versions per query. Other work can run between two queries. */
 const monitorsPerQuery = 5_000;
 
-const versionText = `select m.id, m.version || '/' || s.epoch as version,
+const versionSql = `select m.id, m.version || '/' || s.epoch as version,
     coalesce(s.last_checked_at, '') as checkedAt, m.group_id as groupId
   from monitors m
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
@@ -126,7 +126,7 @@ export async function findMonitorVersions({
   const all: MonitorVersion[] = [];
   for (;;) {
     const after = all.at(-1)?.id ?? "";
-    const portion = await store.query<MonitorVersion>(versionText, [organizationId, after]);
+    const portion = await store.query<MonitorVersion>(versionSql, [organizationId, after]);
     for (const one of portion) all.push(one);
     if (portion.length < monitorsPerQuery) return all;
     await Bun.sleep(0);
@@ -153,7 +153,7 @@ export type StateEvent = {
   since: string | null;
 };
 
-const stateText = `select type, at, data ->> 'message' as message, data ->> 'before' as before,
+const stateSql = `select type, at, data ->> 'message' as message, data ->> 'before' as before,
     data ->> 'since' as since
   from events where organization_id = ? and subject_id = ? and type in (${stateTypeList})
     and at < coalesce(?, '~')
@@ -165,7 +165,7 @@ export function findStateEvents(
   monitorId: string,
   { to, limit }: { to: number | undefined; limit: number },
 ) {
-  return store.query<StateEvent>(stateText, [
+  return store.query<StateEvent>(stateSql, [
     organizationId,
     monitorId,
     to === undefined ? null : formatTimestamp(to),
@@ -198,7 +198,7 @@ export async function findOwner(
   return row?.organizationId ?? null;
 }
 
-const signatureText = `select c.id, coalesce(c.last_delivery_at, '') || '/' || coalesce(c.last_error, '')
+const signatureSql = `select c.id, coalesce(c.last_delivery_at, '') || '/' || coalesce(c.last_error, '')
     || '/' || coalesce((select max(d.seq) from deliveries d
       where d.organization_id = c.organization_id and d.receiver_id = c.id), 0)
     || '/' || (select count(*) || '/' || total(w.due_at) from deliveries w
@@ -213,10 +213,10 @@ export const neverUsed = "//0/0/0.0";
 
 /** Reads a signature per channel, which changes with its deliveries. */
 export function findChannelSignatures({ store, organizationId }: Tenant): Promise<Signature[]> {
-  return store.query<Signature>(signatureText, [organizationId]);
+  return store.query<Signature>(signatureSql, [organizationId]);
 }
 
-const buildUsesText = (
+const buildUsesSql = (
   monitors: string,
   groups: string,
 ) => `select channel_id as channelId, sum(monitor) as monitors, sum(1 - monitor) as groups
@@ -231,7 +231,7 @@ export function countChannelUses(tenant: Tenant): Promise<ChannelUse[]> {
   const { store, organizationId } = tenant;
   const monitors = limitMonitors(tenant, "monitor_id");
   const groups = limitToGroups(tenant, "group_id");
-  return store.query<ChannelUse>(buildUsesText(monitors.text, groups.text), [
+  return store.query<ChannelUse>(buildUsesSql(monitors.text, groups.text), [
     organizationId,
     ...monitors.parameters,
     organizationId,
@@ -259,7 +259,7 @@ export async function findChannelUsers(tenant: Tenant, channelId: string) {
   return { monitorIds, groupIds };
 }
 
-const countsText = `select page_id as pageId, count(confirmed_at) as confirmed,
+const countsSql = `select page_id as pageId, count(confirmed_at) as confirmed,
     count(*) - count(confirmed_at) as pending
   from subscribers where organization_id = ? group by page_id`;
 
@@ -267,5 +267,5 @@ const countsText = `select page_id as pageId, count(confirmed_at) as confirmed,
 export async function countSubscribers({ store, organizationId, groupIds = null }: Tenant) {
   // Callers limited to monitor groups can't see status pages.
   if (groupIds !== null) return [];
-  return store.query<SubscriberCount>(countsText, [organizationId]);
+  return store.query<SubscriberCount>(countsSql, [organizationId]);
 }

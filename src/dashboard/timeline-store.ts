@@ -8,7 +8,7 @@ import type { StateStart } from "./incident-rules.ts";
 /** Maximum number of states that are read. */
 const maxStates = 2_000;
 
-const stateText = `select type, at, data ->> 'message' as message from events
+const stateSql = `select type, at, data ->> 'message' as message from events
   where organization_id = ? and subject_id = ? and type in (${stateTypeList}) and at < ?`;
 
 /** Reads the starts of a monitor's states in a period, oldest first, including the state at the start of the period. */
@@ -19,7 +19,7 @@ export async function findStateEventsBetween(
   to: number,
 ): Promise<StateStart[]> {
   const queryEvents = (condition: string, ...rest: (string | number)[]) =>
-    store.query<StateStart>(`${stateText} ${condition} order by seq desc limit ?`, [
+    store.query<StateStart>(`${stateSql} ${condition} order by seq desc limit ?`, [
       organizationId,
       monitorId,
       ...rest,
@@ -31,7 +31,7 @@ export async function findStateEventsBetween(
   return [...within, ...before].toReversed();
 }
 
-const incidentText = `select i.id, i.title, i.severity, i.created_at as createdAt,
+const incidentSql = `select i.id, i.title, i.severity, i.created_at as createdAt,
     i.resolved_at as resolvedAt
   from incident_monitors its cross join incidents i
     on i.organization_id = its.organization_id and i.id = its.incident_id
@@ -45,7 +45,7 @@ export function findIncidentsBetween(
   to: number,
 ): Promise<Timeline["incidents"]> {
   const limit = limitIncidents(tenant, "i.id");
-  const text = `${incidentText}${limit.text} order by its.incident_id desc limit 50`;
+  const text = `${incidentSql}${limit.text} order by its.incident_id desc limit 50`;
   return tenant.store.query(text, [
     tenant.organizationId,
     monitorId,

@@ -126,16 +126,16 @@ function buildRowSql(table: SQLiteTable): string {
 const buildOwnerSql = (owner: string) =>
   owner === sectionGroup.column ? sectionGroupSql : `t."${owner}"`;
 
-const buildTakeText = (table: SQLiteTable, owner: string) =>
+const buildTakeSql = (table: SQLiteTable, owner: string) =>
   `insert into deleted_rows (organization_id, record_id, table_name, content)
     select ?1, ${buildOwnerSql(owner)}, '${getTableName(table)}', ${buildRowSql(table)}
     from "${getTableName(table)}" t
     where t.organization_id = ?1 and ${buildOwnerSql(owner)} in (select value from json_each(?2))`;
 
-const removeSectionMonitorsText = `delete from status_page_monitors as t where organization_id = ?1
+const removeSectionMonitorsSql = `delete from status_page_monitors as t where organization_id = ?1
   and ${sectionGroupSql} in (select value from json_each(?2))`;
 
-const buildTakeMembersText = (column: "id" | "group_id") =>
+const buildTakeMembersSql = (column: "id" | "group_id") =>
   `insert into deleted_rows (organization_id, record_id, table_name, content)
     select ?1, ${column}, '${membership}',
       json_object('group_id', group_id, 'monitor_id', id, 'position', position)
@@ -143,13 +143,13 @@ const buildTakeMembersText = (column: "id" | "group_id") =>
       and ${column} in (select value from json_each(?2))`;
 
 const findTakeTexts = createOnUse((noun, root) => [
-  buildTakeText(root, "id"),
-  ...findTakenTables(noun).map(({ table, owner }) => buildTakeText(table, owner)),
-  ...(noun === "monitor" ? [buildTakeMembersText("id")] : []),
-  ...(noun === "group" ? [buildTakeMembersText("group_id"), removeSectionMonitorsText] : []),
+  buildTakeSql(root, "id"),
+  ...findTakenTables(noun).map(({ table, owner }) => buildTakeSql(table, owner)),
+  ...(noun === "monitor" ? [buildTakeMembersSql("id")] : []),
+  ...(noun === "group" ? [buildTakeMembersSql("group_id"), removeSectionMonitorsSql] : []),
 ]);
 
-const findRecordText = createOnUse(
+const findRecordSql = createOnUse(
   (noun, root, name) =>
     `insert into deleted_records
       (organization_id, id, noun, name, deleted_at, actor_name, monitor_key, bytes)
@@ -163,7 +163,7 @@ const findRecordText = createOnUse(
     where t.organization_id = ?1 and t.id in (select value from json_each(?2))`,
 );
 
-const measureText = `update deleted_records set bytes = (select coalesce(sum(length(content)), 0)
+const measureSql = `update deleted_records set bytes = (select coalesce(sum(length(content)), 0)
     from deleted_rows r where r.organization_id = ?1 and r.record_id = deleted_records.id)
   where organization_id = ?1 and id in (select value from json_each(?2))`;
 
@@ -194,9 +194,9 @@ export function copyToDeleted(
 ): Prepared[] {
   const parameters = [organizationId, JSON.stringify(ids)];
   return [
-    { text: findRecordText(noun), parameters: [...parameters, Date.parse(at), actor.name] },
+    { text: findRecordSql(noun), parameters: [...parameters, Date.parse(at), actor.name] },
     ...findTakeTexts(noun).map((text) => ({ text, parameters })),
-    { text: measureText, parameters },
+    { text: measureSql, parameters },
   ];
 }
 
@@ -265,7 +265,7 @@ function buildReturnText(table: SQLiteTable, parents: readonly Parent[]): string
 }
 
 /** Monitors of a restored group that joined no other one meanwhile, or the group of a restored monitor. */
-const returnMembersText = `with members as materialized (
+const returnMembersSql = `with members as materialized (
     select content ->> 'monitor_id' as id, content ->> 'group_id' as group_id,
       content ->> 'position' as position
     from deleted_rows d where organization_id = ?1 and record_id = ?2
@@ -276,7 +276,7 @@ const returnMembersText = `with members as materialized (
     and monitors.group_id is null`;
 
 /** Passes rows on that need a record that is deleted too. They return when that one is restored. */
-const buildPassOnText = (name: string, parent: Parent) =>
+const buildPassOnSql = (name: string, parent: Parent) =>
   `update deleted_rows as d set record_id = content ->> '${parent.column}'
     where organization_id = ?1 and record_id = ?2 and table_name = '${name}'
       and not ${isPresent(parent)}
@@ -284,26 +284,26 @@ const buildPassOnText = (name: string, parent: Parent) =>
         and r.id = d.content ->> '${parent.column}' and r.deleted_at > 0)`;
 
 /** Counts up the version of records that a link to the restored one changes. */
-const buildTouchText = (table: string, column: string, link: string) =>
+const buildTouchSql = (table: string, column: string, link: string) =>
   `update "${table}" set version = version + 1, updated_at = ?3 where organization_id = ?1
     and id in (select content ->> '${column}' from deleted_rows where organization_id = ?1
       and record_id = ?2 and table_name = '${link}')`;
 
 const touchTexts: Partial<Record<DeletableNoun, readonly string[]>> = {
   monitor: [
-    buildTouchText("monitor_groups", "group_id", membership),
-    buildTouchText("monitors", "monitor_id", "monitor_dependencies"),
-    buildTouchText("monitor_groups", "group_id", "monitor_group_dependencies"),
+    buildTouchSql("monitor_groups", "group_id", membership),
+    buildTouchSql("monitors", "monitor_id", "monitor_dependencies"),
+    buildTouchSql("monitor_groups", "group_id", "monitor_group_dependencies"),
   ],
   "alert-channel": [
-    buildTouchText("monitors", "monitor_id", "monitor_channels"),
-    buildTouchText("monitor_groups", "group_id", "monitor_group_channels"),
-    buildTouchText("alert_sources", "source_id", "alert_source_channels"),
+    buildTouchSql("monitors", "monitor_id", "monitor_channels"),
+    buildTouchSql("monitor_groups", "group_id", "monitor_group_channels"),
+    buildTouchSql("alert_sources", "source_id", "alert_source_channels"),
   ],
 };
 
 /** Lists the affected monitors of incidents again, after one of them or the incident was restored. */
-const relinkText = `update incidents set version = version + 1, updated_at = ?3,
+const relinkSql = `update incidents set version = version + 1, updated_at = ?3,
     (monitor_id, monitor_ids) = (
       select all_ids ->> 0, iif(json_array_length(all_ids) > 1, all_ids, null) from (
         select json_group_array(its.monitor_id order by its.position) as all_ids
@@ -312,7 +312,7 @@ const relinkText = `update incidents set version = version + 1, updated_at = ?3,
   where organization_id = ?1 and id in (select content ->> 'incident_id' from deleted_rows
     where organization_id = ?1 and record_id = ?2 and table_name = 'incident_monitors')`;
 
-const buildNewVersionText = (root: SQLiteTable) =>
+const buildNewVersionSql = (root: SQLiteTable) =>
   `update "${getTableName(root)}" set version = version + 1, updated_at = ?3
     where organization_id = ?1 and id = ?2`;
 
@@ -322,16 +322,16 @@ const findRestoreTexts = createOnUse((noun, root) => {
   return [
     buildReturnText(root, []),
     ...taken.map(({ table, parents }) => buildReturnText(table, parents)),
-    ...(hasMembers ? [returnMembersText] : []),
+    ...(hasMembers ? [returnMembersSql] : []),
     ...(touchTexts[noun] ?? []),
-    ...(taken.some(({ name }) => name === "incident_monitors") ? [relinkText] : []),
-    buildNewVersionText(root),
+    ...(taken.some(({ name }) => name === "incident_monitors") ? [relinkSql] : []),
+    buildNewVersionSql(root),
     ...taken.flatMap(({ name, owner, parents }) =>
       parents
         .filter(({ column, table }) => nounOfTable.has(table) && column !== owner)
-        .map((parent) => buildPassOnText(name, parent)),
+        .map((parent) => buildPassOnSql(name, parent)),
     ),
-    ...(hasMembers ? membershipParents.map((parent) => buildPassOnText(membership, parent)) : []),
+    ...(hasMembers ? membershipParents.map((parent) => buildPassOnSql(membership, parent)) : []),
     "delete from deleted_records where organization_id = ?1 and id = ?2",
   ];
 });

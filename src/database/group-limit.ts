@@ -58,12 +58,12 @@ const inGroups = "in (select value from json_each(?3))";
 /** An incident that a monitor opened is about this monitor, also if it concerns others. */
 const isAbout = (incident: string, monitor: string) =>
   `(${incident}.origin <> 'monitor' or ${incident}.monitor_id = ${monitor}.id)`;
-const incidentText = `select m.group_id ${inGroups} as own, ${isAbout("i", "m")} as about
+const incidentSql = `select m.group_id ${inGroups} as own, ${isAbout("i", "m")} as about
   from incidents i
     join incident_monitors l on l.organization_id = i.organization_id and l.incident_id = i.id
     join monitors m on m.organization_id = l.organization_id and m.id = l.monitor_id
   where i.organization_id = ?1 and i.id = ?2`;
-const windowText = `select m.group_id ${inGroups} as own, true as about from maintenance_monitors w
+const windowSql = `select m.group_id ${inGroups} as own, true as about from maintenance_monitors w
     join monitors m on m.organization_id = w.organization_id and m.id = w.monitor_id
     where w.organization_id = ?1 and w.window_id = ?2
   union all select w.group_id ${inGroups}, true from maintenance_groups w
@@ -74,7 +74,7 @@ export const isPersonDrill = (record: string) =>
   `${record}.family = 'drill' and ${record}.policy_id is null`;
 
 /** Alerts about a state or certificate, and about an incident. The ID can be that of one of their messages. */
-const alertText = `with wanted as (select r.family, r.subject_id, r.policy_id from alert_records r
+const alertSql = `with wanted as (select r.family, r.subject_id, r.policy_id from alert_records r
     where r.organization_id = ?1 and r.id = coalesce((select record_id from alerts
       where organization_id = ?1 and id = ?2), ?2))
   select m.group_id ${inGroups} as own, true as about from wanted
@@ -87,7 +87,7 @@ const alertText = `with wanted as (select r.family, r.subject_id, r.policy_id fr
   union all select true, true from wanted where ${isPersonDrill("wanted")}`;
 
 /** Deleted monitors, by their membership, and deleted records about monitors. */
-const deletedText = `select d.content ->> 'group_id' ${inGroups} as own, true as about from deleted_rows d
+const deletedSql = `select d.content ->> 'group_id' ${inGroups} as own, true as about from deleted_rows d
     where d.organization_id = ?1 and d.record_id = ?2
       and d.table_name in ('${membership}', 'maintenance_groups')
   union all select m.group_id ${inGroups}, true from deleted_rows d
@@ -108,10 +108,10 @@ export const limitedNouns = {
     name: "monitor group",
     text: `select id ${inGroups} as own, true as about from monitor_groups where organization_id = ?1 and id = ?2`,
   },
-  incident: { name: "incident", text: incidentText },
-  "maintenance-window": { name: "maintenance window", text: windowText },
-  alert: { name: "alert", text: alertText },
-  "deleted-record": { name: "deleted record", text: deletedText },
+  incident: { name: "incident", text: incidentSql },
+  "maintenance-window": { name: "maintenance window", text: windowSql },
+  alert: { name: "alert", text: alertSql },
+  "deleted-record": { name: "deleted record", text: deletedSql },
 } as const;
 export type LimitedNoun = keyof typeof limitedNouns;
 

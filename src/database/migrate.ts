@@ -55,7 +55,7 @@ export function countPendingMigrations(database: Database, folder: string): numb
     .length;
 }
 
-const tablesText = "SELECT name FROM sqlite_schema WHERE type = 'table'";
+const tablesSql = "SELECT name FROM sqlite_schema WHERE type = 'table'";
 
 /** Parts of a schema in words, such as `the column name of monitors`, with the text of triggers. */
 function listSchemaParts(database: Database): Map<string, string> {
@@ -63,7 +63,7 @@ function listSchemaParts(database: Database): Map<string, string> {
     .query<{ type: string; name: string; owner: string; text: string }, []>(
       `SELECT type, name, tbl_name AS owner, iif(type = 'trigger', sql, '') AS text
          FROM sqlite_schema WHERE type IN ('table', 'index', 'trigger') AND name NOT LIKE 'sqlite_%'
-       UNION ALL SELECT 'column', c.name, t.name, '' FROM (${tablesText}) t, pragma_table_xinfo(t.name) c`,
+       UNION ALL SELECT 'column', c.name, t.name, '' FROM (${tablesSql}) t, pragma_table_xinfo(t.name) c`,
     )
     .all();
   const describe = ({ type, name, owner }: (typeof rows)[number]) =>

@@ -4,7 +4,7 @@ import { guardCondition, type Prepared } from "./store.ts";
 import type { Use } from "./uses.ts";
 
 /** SQL for the schedules of a person's layers and of overrides that are not over. */
-const usingSchedulesText = `(select schedule_id from schedule_people
+const usingSchedulesSql = `(select schedule_id from schedule_people
     where organization_id = ?1 and person_id = ?2
   union select schedule_id from schedule_overrides
     where organization_id = ?1 and person_id = ?2 and ends_at > ?3)`;
@@ -16,7 +16,7 @@ export async function findScheduleUses(
   now: string,
 ): Promise<Use[]> {
   const rows = await store.query<{ id: string; name: string }>(
-    `select id, name from schedules where organization_id = ?1 and id in ${usingSchedulesText}
+    `select id, name from schedules where organization_id = ?1 and id in ${usingSchedulesSql}
       order by name, id`,
     [organizationId, personId, now],
   );
@@ -31,7 +31,7 @@ export function guardNoScheduleUse(
 ): Prepared {
   return guardCondition(
     `not exists (select 1 from schedules
-      where organization_id = ?1 and id in ${usingSchedulesText})`,
+      where organization_id = ?1 and id in ${usingSchedulesSql})`,
     [organizationId, personId, now],
   );
 }

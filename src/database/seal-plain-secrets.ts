@@ -37,7 +37,7 @@ export async function sealPlainSecrets(
   );
   await store.atomic([
     ...changes.map(({ table, row, sealed }) => ({
-      text: buildUpdateText(table, row),
+      text: buildUpdateSql(table, row),
       parameters: [sealed.settings, sealed.secrets, row.organizationId, row.id, row.settings],
     })),
     setHousekeepingValue("sealed by", computeFingerprint(tables)),
@@ -77,7 +77,7 @@ function listRows(store: Store, { name, kinds }: SealedTable): Promise<Row[]> {
 }
 
 /** Skips rows that have changed meanwhile, because their new values are already encrypted. */
-const buildUpdateText = ({ name }: SealedTable, { isDeleted }: Row) =>
+const buildUpdateSql = ({ name }: SealedTable, { isDeleted }: Row) =>
   isDeleted
     ? `update deleted_rows set content = json_set(content, '$.settings', ?, '$.secrets', ?)
        where organization_id = ? and record_id = ? and content ->> 'settings' = ?

@@ -62,7 +62,7 @@ function canOpen(vault: Vault, sealed: string, path: string): boolean {
 
 /** Like `isKeyOf`, for a store. */
 export async function isKeyOfStore(store: Pick<Store, "query">, vault: Vault): Promise<boolean> {
-  const text = buildQuery(await store.query<{ name: string }>(tablesText, []));
+  const text = buildQuery(await store.query<{ name: string }>(tablesSql, []));
   const values = text === null ? [] : await store.query<SealedValue>(text, [sampleSize]);
   return (
     values.length === 0 || values.some(({ sealed, location }) => canOpen(vault, sealed, location))
@@ -71,7 +71,7 @@ export async function isKeyOfStore(store: Pick<Store, "query">, vault: Vault): P
 
 type SealedValue = { location: string; sealed: string };
 
-const tablesText = "select name from sqlite_schema where type = 'table'";
+const tablesSql = "select name from sqlite_schema where type = 'table'";
 
 /** Builds the query for existing tables; null if there are none. Older databases lack some tables. */
 function buildQuery(tables: readonly { name: string }[]): string | null {
@@ -80,6 +80,6 @@ function buildQuery(tables: readonly { name: string }[]): string | null {
 }
 
 function listSealedValues(database: Database, limit: number): SealedValue[] {
-  const text = buildQuery(database.query<{ name: string }, []>(tablesText).all());
+  const text = buildQuery(database.query<{ name: string }, []>(tablesSql).all());
   return text === null ? [] : database.query<SealedValue, [number]>(text).all(limit);
 }

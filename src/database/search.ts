@@ -93,15 +93,15 @@ export async function* findMatchingIds(
 ): AsyncGenerator<string[]> {
   const stride = computeStride(matching.cost);
   const count = createWorkCounter(matching.cost);
-  const rangeText = `from ${from} where ${where.text} and ${id} < ?`;
-  const endText = `select ${id} as id ${rangeText} order by ${id} desc limit 1 offset ${stride - 1}`;
-  const foundText = `select ${id} as id ${rangeText} and ${id} >= ? and ${matching.text} order by ${id} desc`;
+  const rangeSql = `from ${from} where ${where.text} and ${id} < ?`;
+  const portionEndSql = `select ${id} as id ${rangeSql} order by ${id} desc limit 1 offset ${stride - 1}`;
+  const matchesSql = `select ${id} as id ${rangeSql} and ${id} >= ? and ${matching.text} order by ${id} desc`;
   for (let end = afterAllIds; ;) {
     if (signal?.aborted) throw new AppError("UNAVAILABLE", "The client disconnected.");
     const position = [...where.parameters, end];
-    const [last] = await store.query<{ id: string }>(endText, position);
+    const [last] = await store.query<{ id: string }>(portionEndSql, position);
     const start = last?.id ?? "";
-    const found = await store.query<{ id: string }>(foundText, [
+    const found = await store.query<{ id: string }>(matchesSql, [
       ...position,
       start,
       ...matching.parameters,

@@ -161,10 +161,10 @@ export const buildEvents = (
   at: string,
 ): Prepared[] =>
   splitIntoPortions(subjectIds, (portion) => [
-    { text: eventEachText, parameters: [organizationId, at, action, JSON.stringify(portion)] },
+    { text: eventEachSql, parameters: [organizationId, at, action, JSON.stringify(portion)] },
   ]);
 
-const eventEachText = `insert into events (organization_id, at, type, subject_id)
+const eventEachSql = `insert into events (organization_id, at, type, subject_id)
   select ?, ?, ?, value from json_each(?)`;
 
 /** Creates the audit row and event of a change, for a write with several changes. */

@@ -3,7 +3,7 @@ import type { FieldChange } from "../core/field-changes.ts";
 import { formatTimestamp } from "../core/time/clock.ts";
 import type { Tenant } from "../database/rows.ts";
 
-const changesText = `select e.subject_id as subjectId, e.changes from json_each(?) wanted
+const changesSql = `select e.subject_id as subjectId, e.changes from json_each(?) wanted
     cross join audit_entries e on e.organization_id = ? and e.subject_id = wanted.value
   where e.at > ? and e.changes is not null order by e.seq limit ?`;
 
@@ -21,7 +21,7 @@ export async function findPastFields(
   at: number,
 ): Promise<Map<string, Fields>> {
   const parameters = [JSON.stringify(ids), organizationId, formatTimestamp(at), maxChanges];
-  const rows = await store.query<{ subjectId: string; changes: string }>(changesText, parameters);
+  const rows = await store.query<{ subjectId: string; changes: string }>(changesSql, parameters);
   const fields = new Map<string, Fields>();
   for (const { subjectId, changes } of rows) {
     const known = fields.get(subjectId) ?? {};

@@ -128,11 +128,11 @@ export function touchImport(
 }
 
 const sequence = "monitor_states";
-const seqText = `coalesce((select seq from sqlite_sequence where name = '${sequence}'), 0)`;
+const seqSql = `coalesce((select seq from sqlite_sequence where name = '${sequence}'), 0)`;
 
 /** Returns the last key that was assigned to a monitor's heartbeats. */
 export async function findLastKey(store: Store): Promise<number> {
-  const [row] = await store.query<{ seq: number }>(`select ${seqText} as seq`, []);
+  const [row] = await store.query<{ seq: number }>(`select ${seqSql} as seq`, []);
   return row?.seq ?? 0;
 }
 
@@ -152,7 +152,7 @@ export async function findResultKeys({ store, organizationId }: Tenant, ids: rea
  */
 export function reserveKeys(last: number, count: number): Prepared[] {
   return [
-    guardCondition(`${seqText} = ?`, [last]),
+    guardCondition(`${seqSql} = ?`, [last]),
     {
       text: `insert into sqlite_sequence (name, seq) select '${sequence}', 0
         where not exists (select 1 from sqlite_sequence where name = '${sequence}')`,

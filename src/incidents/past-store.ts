@@ -28,7 +28,7 @@ type IncidentColumns = MonitorColumns & {
   resolvedAt: string | null;
 };
 
-const lastUpdatesText = `select u.incident_id as id, u.status, u.created_at as at
+const lastUpdatesSql = `select u.incident_id as id, u.status, u.created_at as at
   from json_each(?) wanted
     cross join incident_updates u on u.organization_id = ? and u.incident_id = wanted.value
   where u.seq = (select max(seq) from incident_updates earlier
@@ -57,7 +57,7 @@ export async function rewindIncidents<T extends IncidentColumns>(
   const existing = rows.filter(({ createdAt }) => createdAt <= until);
   const ids = existing.map(({ id }) => id);
   const lastUpdates = await tenant.store.query<{ id: string; status: IncidentStatus; at: string }>(
-    lastUpdatesText,
+    lastUpdatesSql,
     [JSON.stringify(ids), tenant.organizationId, until],
   );
   const updateOf = new Map(lastUpdates.map(({ id, ...update }) => [id, update]));
@@ -88,7 +88,7 @@ function cutImpactChanges(stored: string, at: number): string | null {
   return changes.length === 0 ? null : JSON.stringify(changes);
 }
 
-const candidatesText = `select ${summary} from incidents
+const candidatesSql = `select ${summary} from incidents
   where organization_id = ? and id < ?
     and (status in ('investigating', 'identified', 'monitoring') or updated_at > ?)
   order by id desc limit ?`;
@@ -100,7 +100,7 @@ const maxCandidates = 1_000;
 export async function findOpenIncidentsAt(tenant: Tenant, at: number): Promise<IncidentSummary[]> {
   const { store, organizationId } = tenant;
   const parameters = [organizationId, buildFirstId(at + 1), formatTimestamp(at), maxCandidates];
-  const rows = await store.query<SummaryRow>(candidatesText, parameters);
+  const rows = await store.query<SummaryRow>(candidatesSql, parameters);
   const pastIncidents = await rewindIncidents(tenant, rows, at);
   const open = pastIncidents.filter(({ status }) => status !== "resolved");
   return hideMonitors(

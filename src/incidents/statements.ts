@@ -69,9 +69,9 @@ const serializeIncident = (record: IncidentHead) => ({
   impactChanges: record.impactChanges && JSON.stringify(record.impactChanges),
 });
 
-const linkText = `insert into incident_monitors (organization_id, incident_id, monitor_id, position)
+const linkSql = `insert into incident_monitors (organization_id, incident_id, monitor_id, position)
   select ?, ?, value, key from json_each(?)`;
-const unlinkText = "delete from incident_monitors where organization_id = ? and incident_id = ?";
+const unlinkSql = "delete from incident_monitors where organization_id = ? and incident_id = ?";
 
 /** Returns statements that replace the monitors of an incident. `before` are the previous monitors. */
 function replaceMonitors(
@@ -82,8 +82,8 @@ function replaceMonitors(
   if (Bun.deepEquals(before, monitorIds)) return [];
   const link = [organizationId, id, JSON.stringify(monitorIds)];
   return [
-    ...(before.length === 0 ? [] : [{ text: unlinkText, parameters: [organizationId, id] }]),
-    ...(monitorIds.length === 0 ? [] : [{ text: linkText, parameters: link }]),
+    ...(before.length === 0 ? [] : [{ text: unlinkSql, parameters: [organizationId, id] }]),
+    ...(monitorIds.length === 0 ? [] : [{ text: linkSql, parameters: link }]),
   ];
 }
 
@@ -104,12 +104,13 @@ const insertTimelineEntry = (
 const serializeTranslations = (translations: Translations | null) =>
   translations && JSON.stringify(translations);
 
-const countText = "(select coalesce(sum(count), 0) from incident_counts where organization_id = ?)";
+const incidentCountSql =
+  "(select coalesce(sum(count), 0) from incident_counts where organization_id = ?)";
 
 /** Guards the limit of incidents per organization. Append it to statements that add an incident. */
 export const guardRoomForIncident = (organizationId: string): Statement =>
   guardCondition(
-    `${countText} <= ?`,
+    `${incidentCountSql} <= ?`,
     [organizationId, maxIncidents],
     () =>
       new AppError(
@@ -120,7 +121,7 @@ export const guardRoomForIncident = (organizationId: string): Statement =>
 
 /** Whether the organization is below its limit of incidents. */
 export async function hasRoomForIncident(store: Store, organizationId: string): Promise<boolean> {
-  const [row] = await store.query<{ count: number }>(`select ${countText} as count`, [
+  const [row] = await store.query<{ count: number }>(`select ${incidentCountSql} as count`, [
     organizationId,
   ]);
   return (row?.count ?? 0) < maxIncidents;
@@ -173,9 +174,10 @@ const toAuthorColumns = ({ type, id, name }: Author) => ({
 
 const insertPostmortem = createInsert(incidentPostmortems);
 // "insert or replace" would skip the trigger that counts the bytes of the replaced text.
-const onConflictText = ` on conflict (organization_id, incident_id) do update set
+const onConflictSql = ` on conflict (organization_id, incident_id) do update set
   message = excluded.message, published_at = excluded.published_at, updated_at = excluded.updated_at`;
-const removeText = "delete from incident_postmortems where organization_id = ? and incident_id = ?";
+const removePostmortemSql =
+  "delete from incident_postmortems where organization_id = ? and incident_id = ?";
 
 /** Returns the write that sets or removes the postmortem. Only a public change affects `updatedAt`. */
 export function replacePostmortem(
@@ -200,7 +202,7 @@ export function replacePostmortem(
     statements: [
       changeRow(organizationId, serializeIncident(after)),
       postmortem === null
-        ? { text: removeText, parameters: [organizationId, incidentId] }
+        ? { text: removePostmortemSql, parameters: [organizationId, incidentId] }
         : putPostmortem({ organizationId, incidentId, ...postmortem }),
       ...(isLonger ? [guardTimelineFits(organizationId, incidentId)] : []),
     ],
@@ -209,11 +211,11 @@ export function replacePostmortem(
 
 function putPostmortem(row: Parameters<typeof insertPostmortem>[0]): Statement {
   const { text, parameters } = insertPostmortem(row);
-  return { text: text + onConflictText, parameters };
+  return { text: text + onConflictSql, parameters };
 }
 
 const insertRevision = createInsert(incidentUpdateRevisions);
-const editText = `update incident_updates set message = ?, translations = ?, edited_at = ?, automatic = null
+const editUpdateSql = `update incident_updates set message = ?, translations = ?, edited_at = ?, automatic = null
   where organization_id = ? and incident_id = ? and id = ?`;
 
 /**
@@ -243,7 +245,7 @@ export function reviseUpdate(
     statements: [
       changeRow(organizationId, serializeIncident(after)),
       {
-        text: editText,
+        text: editUpdateSql,
         parameters: [
           message,
           serializeTranslations(translations),

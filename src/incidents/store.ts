@@ -113,8 +113,8 @@ const headColumns = `${summary}, version, automatic, impacts, impact_changes AS 
   ) AS postmortem`;
 const byId = "FROM incidents WHERE organization_id = ? AND id = ?";
 const head = `SELECT ${headColumns} ${byId}`;
-const incidentText = `SELECT ${headColumns}, (${buildUpdatesSql(ofIncidentSql)}) AS updates, (${buildNotesSql(ofIncidentSql)}) AS notes ${byId}`;
-const furtherEntriesText = {
+const incidentSql = `SELECT ${headColumns}, (${buildUpdatesSql(ofIncidentSql)}) AS updates, (${buildNotesSql(ofIncidentSql)}) AS notes ${byId}`;
+const furtherEntriesSql = {
   updates: buildUpdatesSql(
     `organization_id = ?1 AND incident_id = ?2 AND seq > coalesce((
     SELECT seq FROM incident_updates WHERE organization_id = ?1 AND incident_id = ?2 AND id = ?3), 0)`,
@@ -139,7 +139,7 @@ function parseHead(row: HeadRow): IncidentHead {
 
 /** Reads an incident with its timeline, which is streamed if it is long. */
 export async function findIncident(tenant: Tenant, id: string): Promise<IncidentRecord | null> {
-  const [row] = await tenant.store.query<Row>(incidentText, [tenant.organizationId, id]);
+  const [row] = await tenant.store.query<Row>(incidentSql, [tenant.organizationId, id]);
   if (row === undefined) return null;
   const updates = await listTimeline<UpdateRecord>(tenant, row, "updates");
   const [incident] = await hideMonitors(tenant, [parseHead(row)]);
@@ -170,7 +170,7 @@ export async function hideMonitors<T extends IncidentSummary>(
   });
 }
 
-type TimelineName = keyof typeof furtherEntriesText;
+type TimelineName = keyof typeof furtherEntriesSql;
 
 /** Returns the updates or notes of an incident. The first ones are already in the row. */
 async function listTimeline<T extends { id: string }>(
@@ -199,7 +199,7 @@ async function* readPortions<T extends { id: string }>(
   );
   for (let last = ""; ;) {
     const position = [organizationId, incidentId, last, limit];
-    const [next] = await store.query<{ entries: string }>(furtherEntriesText[name], position);
+    const [next] = await store.query<{ entries: string }>(furtherEntriesSql[name], position);
     const entries = JSON.parse(next?.entries ?? "[]") as T[];
     yield entries;
     if (entries.length < limit) return;
@@ -208,7 +208,7 @@ async function* readPortions<T extends { id: string }>(
   }
 }
 
-const updateText = `SELECT id, status, message, translations, created_at AS "createdAt", edited_at AS "editedAt", automatic
+const updateSql = `SELECT id, status, message, translations, created_at AS "createdAt", edited_at AS "editedAt", automatic
   FROM incident_updates WHERE organization_id = ? AND incident_id = ? AND id = ?`;
 
 export async function findUpdate(
@@ -218,7 +218,7 @@ export async function findUpdate(
 ): Promise<UpdateRecord | null> {
   type Stored = Omit<UpdateRecord, "automatic" | "translations"> &
     Record<"automatic" | "translations", string | null>;
-  const [row] = await store.query<Stored>(updateText, [organizationId, incidentId, id]);
+  const [row] = await store.query<Stored>(updateSql, [organizationId, incidentId, id]);
   return row === undefined
     ? null
     : {

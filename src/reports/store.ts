@@ -23,22 +23,22 @@ export type ReportedMonitor = {
 /** Monitors of a report: some groups and single monitors, or null for all of the organization. */
 export type WantedMonitors = { groupIds: readonly string[]; monitorIds: readonly string[] } | null;
 
-const buildMonitorText = (condition: string) => `select s.key, m.id, m.name, m.group_id as groupId,
+const buildMonitorSql = (condition: string) => `select s.key, m.id, m.name, m.group_id as groupId,
     m.created_at as createdAt
   from monitors m
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
     left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
   where m.organization_id = ?${condition}
   order by g.id is null, g.position, g.id, m.position, m.id`;
-const allText = buildMonitorText("");
-const someText = buildMonitorText(` and (m.group_id in (select value from json_each(?))
+const allMonitorsSql = buildMonitorSql("");
+const chosenMonitorsSql = buildMonitorSql(` and (m.group_id in (select value from json_each(?))
   or m.id in (select value from json_each(?)))`);
 
 /** Reads the monitors of a report in dashboard order. */
 export function findReportedMonitors({ store, organizationId }: Tenant, wanted: WantedMonitors) {
   return wanted === null
-    ? store.query<ReportedMonitor>(allText, [organizationId])
-    : store.query<ReportedMonitor>(someText, [
+    ? store.query<ReportedMonitor>(allMonitorsSql, [organizationId])
+    : store.query<ReportedMonitor>(chosenMonitorsSql, [
         organizationId,
         JSON.stringify(wanted.groupIds),
         JSON.stringify(wanted.monitorIds),
@@ -100,18 +100,18 @@ export function listReportedGroups({ store, organizationId }: Tenant) {
 const seconds = (["up", "degraded", "down", "unknown", "maintenance"] as const)
   .map((status) => `sum(${status}_seconds) as ${status}Seconds`)
   .join(", ");
-const buildSumText = (table: "uptime_hours" | "uptime_days", period: "hour" | "day") =>
+const buildSumSql = (table: "uptime_hours" | "uptime_days", period: "hour" | "day") =>
   `select monitor_key as key, ${seconds}, min(case when up_seconds + degraded_seconds + down_seconds
       + maintenance_seconds > 0 then ${period} end) as first
     from json_each(?) periods cross join json_each(?) keys cross join ${table} sums
       on sums.${period} = periods.value and sums.monitor_key = keys.value
     group by monitor_key`;
 const sumTexts = {
-  hours: buildSumText("uptime_hours", "hour"),
-  days: buildSumText("uptime_days", "day"),
+  hours: buildSumSql("uptime_hours", "hour"),
+  days: buildSumSql("uptime_days", "day"),
 };
 
-const daySumText = `select days.value as day, keys.value as key, up_seconds as upSeconds,
+const daySumSql = `select days.value as day, keys.value as key, up_seconds as upSeconds,
     degraded_seconds as degradedSeconds, down_seconds as downSeconds,
     unknown_seconds as unknownSeconds, maintenance_seconds as maintenanceSeconds
   from json_each(?) days cross join json_each(?) keys cross join uptime_days sums
@@ -119,7 +119,7 @@ const daySumText = `select days.value as day, keys.value as key, up_seconds as u
 
 /** Reads the sums of each of these days and monitors with data. */
 export const listDaySums = (store: Store, keys: readonly number[], days: readonly number[]) =>
-  store.query<Seconds & { key: number; day: number }>(daySumText, [
+  store.query<Seconds & { key: number; day: number }>(daySumSql, [
     JSON.stringify(days),
     JSON.stringify(keys),
   ]);
@@ -151,7 +151,7 @@ export async function sumPeriods(store: Store, keys: readonly number[], periods:
   return found;
 }
 
-const firstHourText = `select days.value ->> 0 as key, min(hour) as hour
+const firstHourSql = `select days.value ->> 0 as key, min(hour) as hour
   from json_each(?) days cross join uptime_hours sums
     on sums.monitor_key = days.value ->> 0
       and sums.hour >= days.value ->> 1 and sums.hour < (days.value ->> 1) + 24
@@ -165,7 +165,7 @@ async function refineFirstHours(store: Store, found: ReadonlyMap<number, Measure
   );
   if (days.length === 0) return;
   type Row = { key: number; hour: number };
-  for (const { key, hour } of await store.query<Row>(firstHourText, [JSON.stringify(days)])) {
+  for (const { key, hour } of await store.query<Row>(firstHourSql, [JSON.stringify(days)])) {
     const sums = found.get(key);
     if (sums !== undefined) sums.measured = { at: hour * hourMs, length: hourMs };
   }
@@ -188,10 +188,10 @@ export async function findOldestEvent(store: Store): Promise<string | null> {
 }
 
 const eventColumns = "e.subject_id as id, e.type, e.at, e.data ->> 'message' as message";
-const withinText = `select ${eventColumns} from json_each(?) wanted cross join events e
+const eventsWithinSql = `select ${eventColumns} from json_each(?) wanted cross join events e
     on e.organization_id = ? and e.subject_id = wanted.value and e.type in (${stateTypeList})
   where e.at >= ? and e.at < ? order by e.seq`;
-const beforeText = `select ${eventColumns} from json_each(?) wanted cross join events e
+const eventsBeforeSql = `select ${eventColumns} from json_each(?) wanted cross join events e
     on e.seq = (select max(seq) from events where organization_id = ? and subject_id = wanted.value
       and type in (${stateTypeList}) and at < ?)`;
 
@@ -205,8 +205,8 @@ export async function findStates(
   const [from, to] = [formatTimestamp(span.from), formatTimestamp(span.to)];
   const idsJson = JSON.stringify(ids);
   const rows = [
-    ...(await store.query<Row>(beforeText, [idsJson, organizationId, from])),
-    ...(await store.query<Row>(withinText, [idsJson, organizationId, from, to])),
+    ...(await store.query<Row>(eventsBeforeSql, [idsJson, organizationId, from])),
+    ...(await store.query<Row>(eventsWithinSql, [idsJson, organizationId, from, to])),
   ];
   const states = new Map<string, StateStart[]>();
   for (const { id, type, at, message } of rows) {
@@ -219,7 +219,7 @@ export async function findStates(
 
 // An incident resolved in the month or later was also updated then, so indexes limit the scan of a million rows.
 const openStatuses = incidentStatuses.filter((status) => status !== "resolved");
-const incidentText = `from incidents i
+const incidentSql = `from incidents i
   where i.organization_id = ? and i.id in (
       select id from incidents indexed by incidents_by_change
         where organization_id = ? and updated_at >= ?
@@ -255,17 +255,17 @@ export async function findIncidentsInSpan(
   ];
   const newest = await store.query<ReportedIncident>(
     `select i.id, i.title, i.severity, i.status, i.created_at as createdAt, i.resolved_at as resolvedAt
-      ${incidentText}${ofMonitorsSql}${visible.text} order by i.id desc limit ?`,
+      ${incidentSql}${ofMonitorsSql}${visible.text} order by i.id desc limit ?`,
     [...parameters, limit],
   );
   await yieldToEventLoop();
   const [count] = await store.query<{ total: number }>(
-    `select count(*) as total ${incidentText}${ofMonitorsSql}${visible.text}`,
+    `select count(*) as total ${incidentSql}${ofMonitorsSql}${visible.text}`,
     parameters,
   );
   await yieldToEventLoop();
   const each = await store.query<{ monitorId: string; count: number }>(
-    `select its.monitor_id as monitorId, count(*) as count from (select i.id ${incidentText}) open
+    `select its.monitor_id as monitorId, count(*) as count from (select i.id ${incidentSql}) open
       cross join incident_monitors its
         on its.organization_id = ? and its.incident_id = open.id
       group by its.monitor_id`,
@@ -285,7 +285,7 @@ export async function countIncidentsByGroup({ store, organizationId }: Tenant, s
     `select m.group_id as groupId, count(distinct its.incident_id) as count
       from incident_monitors its
         join monitors m on m.organization_id = its.organization_id and m.id = its.monitor_id
-      where its.organization_id = ? and its.incident_id in (select i.id ${incidentText})
+      where its.organization_id = ? and its.incident_id in (select i.id ${incidentSql})
       group by m.group_id`,
     [organizationId, ...buildIncidentParameters(organizationId, span)],
   );

@@ -57,14 +57,20 @@ export function createIncidentReader(
     return at === null ? rows : selectPublishedThen({ store, organizationId }, rows, rules, at);
   };
   const queryOpened = (from: number, to: number) =>
-    queryIncidents(betweenText, buildFirstId(from), buildFirstId(to), ...published, maxIncidents);
+    queryIncidents(
+      incidentsBetweenSql,
+      buildFirstId(from),
+      buildFirstId(to),
+      ...published,
+      maxIncidents,
+    );
   return {
     /** Open incidents, and incidents with an update or postmortem in the last 8 days, newest first. */
     currentIncidents: async (now: number) => {
       const since = formatTimestamp(now - 8 * dayMs);
       const [open, recent] = await Promise.all([
-        queryIncidents(openText, endId, ...published, maxIncidents),
-        queryIncidents(recentText, endId, since, since, ...published, maxIncidents),
+        queryIncidents(openIncidentsSql, endId, ...published, maxIncidents),
+        queryIncidents(recentIncidentsSql, endId, since, since, ...published, maxIncidents),
       ]);
       const rows = [...new Map([...open, ...recent].map((row) => [row.id, row])).values()];
       rows.sort((a, b) => (a.id < b.id ? 1 : -1));
@@ -75,7 +81,7 @@ export function createIncidentReader(
      * page does not show the incident.
      */
     async findIncident(id: string, { before, only }: { before?: string; only?: string } = {}) {
-      const rows = await queryIncidents(oneText, id, ...published);
+      const rows = await queryIncidents(incidentSql, id, ...published);
       const limit = updatesPerIncidentPage;
       const incidentQuery = { at, limit, ...(before && { before }), ...(only && { only }) };
       const found = await loadIncidents(store, page, shownMonitors, rows, incidentQuery);
@@ -94,9 +100,10 @@ export function createIncidentReader(
       );
     },
     hasBefore: async (at: number) =>
-      (await queryIncidents(beforeText, buildFirstId(at), ...published)).length > 0,
+      (await queryIncidents(earlierIncidentSql, buildFirstId(at), ...published)).length > 0,
     /** Time of the last change of an incident on the page; null without incidents. */
-    lastChange: async () => (await queryIncidents(lastText, ...published))[0]?.updatedAt ?? null,
+    lastChange: async () =>
+      (await queryIncidents(lastChangeSql, ...published))[0]?.updatedAt ?? null,
     /** An unsaved draft as the page would show it; null if the page would not show it. */
     publishDraft(draft: ShownIncident): PublicIncident | null {
       if (!isPublishedIncident(draft, rules)) return null;
@@ -193,13 +200,13 @@ const isPublished = `public and (${isAffected}
 const lastId = "~";
 
 // The plus keeps the primary key out of the plan: at present, all incidents are before `lastId`.
-const openText = `select ${incidentColumns} from incidents
+const openIncidentsSql = `select ${incidentColumns} from incidents
   where organization_id = ? and +id < ? and status in ('investigating', 'identified', 'monitoring')
     and ${isPublished}
   order by id desc limit ?`;
 
 // A correction alone does not bring an old incident back to the page.
-const recentText = `select ${incidentColumns} from incidents
+const recentIncidentsSql = `select ${incidentColumns} from incidents
   where organization_id = ? and +id < ? and updated_at >= ? and ? <= max(
     coalesce((select max(created_at) from incident_updates u
       where u.organization_id = incidents.organization_id and u.incident_id = incidents.id), ''),
@@ -208,10 +215,10 @@ const recentText = `select ${incidentColumns} from incidents
     and ${isPublished}
   order by updated_at desc limit ?`;
 
-const betweenText = `select ${incidentColumns} from incidents
+const incidentsBetweenSql = `select ${incidentColumns} from incidents
   where organization_id = ? and id >= ? and id < ? and ${isPublished} order by id desc limit ?`;
 
-const updatesText = `select u.incident_id as incidentId, u.id, u.status, u.automatic, u.translations,
+const updatesSql = `select u.incident_id as incidentId, u.id, u.status, u.automatic, u.translations,
     case when u.automatic is null then u.message else '' end as message, u.created_at as createdAt,
     u.edited_at as editedAt
   from json_each(?) wanted
@@ -224,26 +231,26 @@ const updatesText = `select u.incident_id as incidentId, u.id, u.status, u.autom
   order by u.seq desc`;
 
 /** Counts the updates of each incident before a position in its timeline. */
-const countsText = `select u.incident_id as incidentId, count(*) as count from json_each(?) wanted
+const updateCountsSql = `select u.incident_id as incidentId, count(*) as count from json_each(?) wanted
     cross join incident_updates u on u.organization_id = ? and u.incident_id = wanted.value
   where u.seq < ? and u.created_at <= ? group by u.incident_id`;
 
-const seqText = `select seq from incident_updates
+const updateSeqSql = `select seq from incident_updates
   where organization_id = ? and incident_id = ? and id = ?`;
 
-const postmortemsText = `select p.incident_id as incidentId, p.message, p.published_at as publishedAt
+const postmortemsSql = `select p.incident_id as incidentId, p.message, p.published_at as publishedAt
   from json_each(?) wanted
     cross join incident_postmortems p on p.organization_id = ? and p.incident_id = wanted.value
   where p.published_at <= ?`;
 
-const oneText = `select ${incidentColumns} from incidents
+const incidentSql = `select ${incidentColumns} from incidents
   where organization_id = ? and id = ? and ${isPublished}`;
 
-const beforeText = `select 1 from incidents
+const earlierIncidentSql = `select 1 from incidents
   where organization_id = ? and id < ? and ${isPublished} limit 1`;
 
 // Examines at most the latest 1,000 incidents, even if the page shows none of them.
-const lastText = `select updated_at as updatedAt from (select * from incidents
+const lastChangeSql = `select updated_at as updatedAt from (select * from incidents
     where organization_id = ? order by updated_at desc limit 1000) incidents
   where ${isPublished} limit 1`;
 
@@ -279,10 +286,14 @@ async function loadIncidents(
     before === undefined
       ? Number.MAX_SAFE_INTEGER
       : ((
-          await store.query<{ seq: number }>(seqText, [organizationId, rows[0]?.id ?? "", before])
+          await store.query<{ seq: number }>(updateSeqSql, [
+            organizationId,
+            rows[0]?.id ?? "",
+            before,
+          ])
         )[0]?.seq ?? 0);
   const [updates, counts, postmortems] = await Promise.all([
-    store.query<StoredUpdate & { incidentId: string }>(updatesText, [
+    store.query<StoredUpdate & { incidentId: string }>(updatesSql, [
       ids,
       organizationId,
       until,
@@ -290,7 +301,7 @@ async function loadIncidents(
       only ?? null,
       latest,
     ]),
-    store.query<{ incidentId: string; count: number }>(countsText, [
+    store.query<{ incidentId: string; count: number }>(updateCountsSql, [
       ids,
       organizationId,
       until,
@@ -298,7 +309,7 @@ async function loadIncidents(
     ]),
     resolvedIds.length === 0
       ? []
-      : store.query<PublicPostmortem & { incidentId: string }>(postmortemsText, [
+      : store.query<PublicPostmortem & { incidentId: string }>(postmortemsSql, [
           JSON.stringify(resolvedIds),
           organizationId,
           latest,

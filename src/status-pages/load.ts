@@ -45,7 +45,7 @@ const monitorColumns = `s.key, m.id, m.group_id as groupId, m.name, m.descriptio
   s.not_judged_since as notJudgedSince, s.latency_ms as latencyMs,
   s.last_checked_at as lastCheckedAt, m.created_at as createdAt, s.since`;
 
-const listedText = `select ${monitorColumns}
+const listedSql = `select ${monitorColumns}
   from json_each(?) wanted
     cross join monitors m on m.organization_id = ? and m.id = wanted.value
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id`;
@@ -53,7 +53,7 @@ const listedText = `select ${monitorColumns}
 /** Monitors per query. Other work can run between two queries. */
 const monitorsPerQuery = 1_000;
 
-const groupedText = `select ${monitorColumns}
+const groupedSql = `select ${monitorColumns}
   from monitors m
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
   where m.organization_id = ? and m.group_id = ? order by m.position, m.id limit ${monitorsPerQuery} offset ?`;
@@ -68,7 +68,7 @@ async function readGroupMembers(store: Store, organizationId: string, groupIds: 
     for (let isWhole = false; !isWhole && monitorsLeft > 0;) {
       if (rows.length > 0) await yieldToEventLoop();
       const pageParameters = [organizationId, groupId, rows.length];
-      const portion = await store.query<MonitorRow>(groupedText, pageParameters);
+      const portion = await store.query<MonitorRow>(groupedSql, pageParameters);
       rows.push(...portion);
       monitorsLeft -= portion.length;
       isWhole = portion.length < monitorsPerQuery;
@@ -77,7 +77,7 @@ async function readGroupMembers(store: Store, organizationId: string, groupIds: 
   return members;
 }
 
-const groupText = `select g.id, g.name from json_each(?) wanted
+const groupSql = `select g.id, g.name from json_each(?) wanted
   cross join monitor_groups g on g.organization_id = ? and g.id = wanted.value`;
 
 /** Reads the sections of a page with their monitors, in order and under public names, with their states `at` a time. */
@@ -94,14 +94,14 @@ async function readCurrentSections(
     store.query<Row>(text, [JSON.stringify([...new Set(ids)]), organizationId]);
   const groupIds = sections.flatMap(({ groupId }) => (groupId === null ? [] : [groupId]));
   const free = sections.filter(({ groupId }) => groupId === null);
-  const groups = await queryRows<{ id: string; name: string }>(groupText, groupIds);
+  const groups = await queryRows<{ id: string; name: string }>(groupSql, groupIds);
   const byGroup = await readGroupMembers(store, organizationId, groupIds);
   const listedRows: MonitorRow[] = [];
   const freeIds = free.flatMap(({ monitors }) => monitors.map(({ id }) => id));
   for (let from = 0; from < freeIds.length; from += monitorsPerQuery) {
     await yieldToEventLoop();
     listedRows.push(
-      ...(await queryRows<MonitorRow>(listedText, freeIds.slice(from, from + monitorsPerQuery))),
+      ...(await queryRows<MonitorRow>(listedSql, freeIds.slice(from, from + monitorsPerQuery))),
     );
   }
   const names = new Map(groups.map(({ id, name }) => [id, name]));
@@ -134,7 +134,7 @@ async function readCurrentSections(
   });
 }
 
-const concealedText = `select id, group_id as groupId from monitors
+const concealedSql = `select id, group_id as groupId from monitors
   where organization_id = ?1 and (id in (select value from json_each(?2))
     or group_id in (select value from json_each(?3)))`;
 
@@ -149,7 +149,7 @@ async function readConcealed(
     groupId === null ? monitors.map(({ id }) => id) : [],
   );
   const groupIds = concealed.flatMap(({ groupId }) => groupId ?? []);
-  const rows = await store.query<{ id: string; groupId: string | null }>(concealedText, [
+  const rows = await store.query<{ id: string; groupId: string | null }>(concealedSql, [
     organizationId,
     JSON.stringify(ids),
     JSON.stringify(groupIds),

@@ -439,7 +439,7 @@ export function findHosts(store: Store): Promise<{ host: string; slug: string }[
 }
 
 /** SQL condition that a section of page `p` for one of these audiences shows monitor `m`, directly or by its group. */
-export const buildShownText = (...shownTo: Audience[]) =>
+export const buildShownSql = (...shownTo: Audience[]) =>
   `exists (select 1 from status_page_sections s
   where s.organization_id = p.organization_id and s.page_id = p.id
     and s.audience in (${shownTo.map((one) => `'${one}'`).join(", ")})
@@ -448,16 +448,16 @@ export const buildShownText = (...shownTo: Audience[]) =>
         and l.page_id = p.id and l.section = s.position and l.monitor_id = m.id))))`;
 
 /** SQL for a monitor of incident `i` that page `p` shows to one of these audiences. */
-const buildAffectedText = (...shownTo: readonly Audience[]) =>
+const buildAffectedSql = (...shownTo: readonly Audience[]) =>
   `exists (select 1 from incident_monitors its
       join monitors m on m.organization_id = its.organization_id and m.id = its.monitor_id
     where its.organization_id = i.organization_id and its.incident_id = i.id
-      and ${buildShownText(...shownTo)})`;
+      and ${buildShownSql(...shownTo)})`;
 
 const shownIncidentTexts: Record<Audience, string> = {
-  everyone: `${buildAffectedText("everyone")} or (i.origin = 'manual' and (i.monitor_id is null
-    or (p.is_default and not ${buildAffectedText("signed-in")})))`,
-  "signed-in": `${buildAffectedText(...audiences)}
+  everyone: `${buildAffectedSql("everyone")} or (i.origin = 'manual' and (i.monitor_id is null
+    or (p.is_default and not ${buildAffectedSql("signed-in")})))`,
+  "signed-in": `${buildAffectedSql(...audiences)}
     or (i.origin = 'manual' and (i.monitor_id is null or p.is_default))`,
 };
 
@@ -495,9 +495,9 @@ export async function findPagesShowingMonitor(
   monitorId: string,
 ): Promise<PageCandidate[]> {
   const rows = await store.query<HeadRow & { isForEveryone: number }>(
-    `select ${headColumns}, ${buildShownText("everyone")} as isForEveryone from monitors m
+    `select ${headColumns}, ${buildShownSql("everyone")} as isForEveryone from monitors m
        join status_pages p on p.organization_id = m.organization_id and p.visibility <> 'hidden'
-     where m.id = ? and ${buildShownText(...audiences)}
+     where m.id = ? and ${buildShownSql(...audiences)}
      order by isForEveryone and p.visibility = 'public' desc, p.is_default desc, p.id limit 20`,
     [monitorId],
   );

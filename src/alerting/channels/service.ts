@@ -355,7 +355,7 @@ export function removeChannel(scope: Tenant & Remover, id: string, at: string): 
   ];
 }
 
-const removalText = `insert into alert_timeline (organization_id, record_id, at, type, message)
+const removalSql = `insert into alert_timeline (organization_id, record_id, at, type, message)
   select distinct ?1, a.record_id, ?3, 'held', ${contactMethodName}
     || ' was deleted before its quiet hours ended, so the held message is not sent.'
   from deliveries d
@@ -370,6 +370,6 @@ const removalText = `insert into alert_timeline (organization_id, record_id, at,
 
 /** Adds to the timelines that a channel with held messages is deleted. Must precede the deletion. */
 export const recordRemoval = (organizationId: string, channelId: string, at: string): Prepared => ({
-  text: removalText,
+  text: removalSql,
   parameters: [organizationId, channelId, at],
 });

@@ -98,11 +98,11 @@ export function createCaseRound(store: Store) {
   const positions = new Map<string, CasePosition>();
   return async (now: number): Promise<EndedCases[]> => {
     type Row = EndedCase & { isOver: number };
-    const organizations = await store.query<{ id: string }>(organizationsText, []);
+    const organizations = await store.query<{ id: string }>(organizationsSql, []);
     if (organizations.length === 0) return [];
     const maxCases = Math.max(minCases, Math.floor(casesPerRound / organizations.length));
     const turns = organizations.map(({ id }) => [id, ...(positions.get(id) ?? ["", "", ""])]);
-    const examined = await store.query<Row>(roundText, [
+    const examined = await store.query<Row>(roundSql, [
       formatTimestamp(now - troubleMs),
       maxCases,
       JSON.stringify(turns),
@@ -124,13 +124,13 @@ export function createCaseRound(store: Store) {
 }
 
 /** Selects the organizations with open cases. */
-const organizationsText = `with recursive o(id) as (
+const organizationsSql = `with recursive o(id) as (
     select min(organization_id) from open_cases
     union all select (select min(organization_id) from open_cases where organization_id > o.id)
     from o where o.id is not null)
   select id from o where id is not null`;
 
-const roundText = `select c.organization_id as organizationId, c.channel_id as channelId,
+const roundSql = `select c.organization_id as organizationId, c.channel_id as channelId,
     c.subject_id as subjectId, c.problem, c.key, c.alert_id as alertId, not h.enabled or case
     when a.monitor_id is not null then m.id is null or m.muted or m.paused
       or coalesce(g.muted or g.paused, false)

@@ -46,9 +46,9 @@ export function createQuietRound(store: Store) {
   async function findHolding(now: number): Promise<Holding[]> {
     if (now < lastNow) after = ["", ""];
     lastNow = now;
-    const due = await store.query<Holding>(dueText, [now, maxMessages]);
+    const due = await store.query<Holding>(dueSql, [now, maxMessages]);
     if (after === null) return due;
-    const all = await store.query<Holding>(holdingText, [...after, maxChannels]);
+    const all = await store.query<Holding>(holdingSql, [...after, maxChannels]);
     const last = all.length < maxChannels ? undefined : all.at(-1);
     after = last === undefined ? null : [last.organizationId, last.channelId];
     const nameOf = ({ organizationId, channelId }: Holding) => `${organizationId} ${channelId}`;
@@ -77,7 +77,7 @@ export function createQuietRound(store: Store) {
 const channelSql = `d.organization_id as organizationId, d.receiver_id as channelId,
     c.quiet_hours as quietHours, min(d.due_at) as dueAt`;
 
-const dueText = `select ${channelSql}
+const dueSql = `select ${channelSql}
   from (select organization_id, receiver_id, due_at,
         row_number() over (partition by organization_id order by due_at) as number
       from deliveries indexed by deliveries_quiet_due
@@ -85,7 +85,7 @@ const dueText = `select ${channelSql}
     cross join alert_channels c on c.organization_id = d.organization_id and c.id = d.receiver_id
   where d.number <= ?2 group by d.organization_id, d.receiver_id`;
 
-const holdingText = `select ${channelSql}
+const holdingSql = `select ${channelSql}
   from deliveries d indexed by deliveries_quiet
     cross join alert_channels c on c.organization_id = d.organization_id and c.id = d.receiver_id
   where d.due_at is not null and d.quiet and (d.organization_id, d.receiver_id) > (?1, ?2)

@@ -29,11 +29,11 @@ export function createRecordRound(store: Store) {
   /** The last examined alert of each organization whose round is not finished. */
   const positions = new Map<string, readonly [subjectId: string, family: string]>();
   return async (now: number): Promise<OwnWork[]> => {
-    const organizations = await store.query<{ id: string }>(organizationsText, []);
+    const organizations = await store.query<{ id: string }>(organizationsSql, []);
     if (organizations.length === 0) return [];
     const maxRecords = Math.max(minRecords, Math.floor(recordsPerRound / organizations.length));
     const turns = organizations.map(({ id }) => [id, ...(positions.get(id) ?? ["", ""])]);
-    const examined = await store.query<Examined>(roundText, [
+    const examined = await store.query<Examined>(roundSql, [
       JSON.stringify(turns),
       maxRecords,
       now,
@@ -66,7 +66,7 @@ function endOver(organizationId: string, examined: readonly Examined[], now: num
 }
 
 /** Selects the organizations with open alerts. */
-const organizationsText = `with recursive o(id) as (
+const organizationsSql = `with recursive o(id) as (
     select min(organization_id) from alert_records indexed by alert_records_open
       where resolved_at is null
     union all select (select min(organization_id) from alert_records indexed by alert_records_open
@@ -78,7 +78,7 @@ const organizationsText = `with recursive o(id) as (
  * Whether the last step of an escalation has neither sent a message nor plans one. With a full outbox, the next step would
  * reach nobody either.
  */
-const isUnreachedText = `r.due_at > ?3 and r.policy_id is not null and r.acknowledged_at is null
+const isUnreachedSql = `r.due_at > ?3 and r.policy_id is not null and r.acknowledged_at is null
   and r.snoozed_until is null and json_array_length(r.runs) > 0
   and not exists (select 1 from alert_notifications n
     where n.organization_id = r.organization_id and n.record_id = r.id)
@@ -89,8 +89,8 @@ const isUnreachedText = `r.due_at > ?3 and r.policy_id is not null and r.acknowl
   and not exists (select 1 from problems f
     where f.organization_id = r.organization_id and f.name = 'alerts')`;
 
-const roundText = `select r.organization_id as organizationId, r.subject_id as subjectId, r.family,
-    r.id, ${isUnreachedText} as isUnreached, case
+const roundSql = `select r.organization_id as organizationId, r.subject_id as subjectId, r.family,
+    r.id, ${isUnreachedSql} as isUnreached, case
     when r.family in ('state', 'certificate') then case
       when m.id is null then 'deleted'
       when m.paused or coalesce(g.paused, 0) then 'paused'

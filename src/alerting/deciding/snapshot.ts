@@ -194,7 +194,7 @@ type MonitorRow = Flags<
   "muted" | "groupMuted" | "paused" | "groupPaused"
 > & { tags: string; url: string | null; watched: string | null; port: number | null };
 
-const monitorText = `select m.id, m.name, m.type, m.group_id as groupId, g.name as groupName, m.tags,
+const monitorSql = `select m.id, m.name, m.type, m.group_id as groupId, g.name as groupName, m.tags,
     m.description, m.settings ->> 'url' as url, ${watchedSql} as watched,
     m.settings ->> 'port' as port, m.muted,
     coalesce(g.muted, 0) as groupMuted, m.paused, coalesce(g.paused, 0) as groupPaused, s.status,
@@ -210,7 +210,7 @@ const monitorText = `select m.id, m.name, m.type, m.group_id as groupId, g.name 
     left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id`;
 
 /** The monitors on which these depend directly. A composite monitor is replaced by its members. */
-const parentIdsText = `with own as (select m.id, m.group_id from json_each(?1) w
+const parentIdsSql = `with own as (select m.id, m.group_id from json_each(?1) w
     cross join monitors m on m.organization_id = ?2 and m.id = w.value and m.type <> 'composite'
     where exists (select 1 from monitor_dependencies where organization_id = ?2)
       or exists (select 1 from monitor_group_dependencies where organization_id = ?2))
@@ -220,7 +220,7 @@ const parentIdsText = `with own as (select m.id, m.group_id from json_each(?1) w
     cross join monitor_group_dependencies d on d.organization_id = ?2 and d.group_id = m.group_id`;
 
 /** The states of monitors on which others depend. Many depend on the same. */
-const parentText = `select m.id, m.name, s.status, s.since, s.last_checked_at as lastCheckedAt, s.failures,
+const parentSql = `select m.id, m.name, s.status, s.since, s.last_checked_at as lastCheckedAt, s.failures,
     ${patienceSql} as patienceMs,
     not s.paused and not m.muted and not coalesce(g.muted, 0) and (
       exists (select 1 from monitor_channels c join alert_channels h
@@ -235,7 +235,7 @@ const parentText = `select m.id, m.name, s.status, s.since, s.last_checked_at as
     left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id`;
 
 /** Number of monitors behind each of these that is down. */
-const dependentsText = `with recursive down (start, id) as (
+const dependentsSql = `with recursive down (start, id) as (
     select s.monitor_id, s.monitor_id from json_each(?1) w cross join monitor_states s
       on s.organization_id = ?2 and s.monitor_id = w.value and s.status = 'down'
     union select down.start, d.monitor_id from down
@@ -249,24 +249,24 @@ const dependentsText = `with recursive down (start, id) as (
         and m.type <> 'composite')
   select start as id, count(*) as number from down where id <> start group by start`;
 
-const holdingText = `select distinct a.held_behind as id from json_each(?) w
+const holdingSql = `select distinct a.held_behind as id from json_each(?) w
   cross join alert_memory a indexed by alert_memory_held on a.organization_id = ? and a.held_behind = w.value`;
 
-const joinedText = `select a.held_behind as leaderId, a.held_cause as cause, m.id, m.name
+const joinedSql = `select a.held_behind as leaderId, a.held_cause as cause, m.id, m.name
   from json_each(?) w cross join alert_memory a indexed by alert_memory_held
     on a.organization_id = ? and a.held_behind = w.value and a.held_cause is not null
   cross join monitors m on m.organization_id = a.organization_id and m.id = a.monitor_id
   order by a.held_since, m.id`;
 
-const canJoinText = `select one_alert_per_cause as canJoin from organization_settings
+const canJoinSql = `select one_alert_per_cause as canJoin from organization_settings
   where organization_id = ?`;
 
-const attachedText = `select c.monitor_id as monitorId, c.channel_id as channelId
+const attachedSql = `select c.monitor_id as monitorId, c.channel_id as channelId
   from json_each(?) wanted cross join monitor_channels c
     on c.organization_id = ? and c.monitor_id = wanted.value
   order by c.position`;
 
-const channelText = `select c.id, iif(p.id is null, c.name, p.name || ': ' || c.name) as name, c.type,
+const channelSql = `select c.id, iif(p.id is null, c.name, p.name || ': ' || c.name) as name, c.type,
     c.enabled, c.is_default as isDefault, c.incidents, c.person_id as personId,
     c.notify_on as notifyOn, c.quiet_hours as quietHours
   from alert_channels c left join people p on p.id = c.person_id
@@ -279,14 +279,14 @@ const notifiedSql = `select o.subject_id as subjectId, o.channel_id as channelId
   from json_each(?) wanted cross join open_alerts o
     on o.organization_id = ? and o.subject_id = wanted.value`;
 
-const memoryText = `select a.monitor_id as monitorId, a.changes, a.flapping_since as flappingSince,
+const memorySql = `select a.monitor_id as monitorId, a.changes, a.flapping_since as flappingSince,
     a.remind_at as remindAt, a.certificate_expires_at as expiresAt, a.certificate_days as days,
     a.held_since as heldSince, a.held_behind as heldBehind, a.held_until as heldUntil,
     a.held_cause as heldCause, a.joined_due_at as joinedDueAt
   from json_each(?) wanted cross join alert_memory a
     on a.organization_id = ? and a.monitor_id = wanted.value`;
 
-const gatheringText = `select d.receiver_id as channelId, d.id, d.due_at as dueAt,
+const gatheringSql = `select d.receiver_id as channelId, d.id, d.due_at as dueAt,
     d.created_at as createdAt, d.bytes, coalesce(d.quiet, 0) as quiet,
     (select max(position) + 1 from delivery_alerts a
       where a.organization_id = d.organization_id and a.delivery_id = d.id) as position,
@@ -307,23 +307,23 @@ const openDeliveries = `from json_each(?) wanted
     cross join deliveries d on d.organization_id = t.organization_id and d.id = t.delivery_id`;
 
 /** Messages about the alerts of these subjects that quiet hours hold. */
-const heldText = `select d.receiver_id as channelId, a.record_id as recordId, t.position,
+const heldAlertsSql = `select d.receiver_id as channelId, a.record_id as recordId, t.position,
     d.id as deliveryId, a.id as alertId, a.type, a.at, a.data
   ${openDeliveries}
       and d.due_at is not null and d.quiet`;
 
 /** The last deliveries about the open alerts of these subjects that arrived or are on their way, by channel. */
-const knownText = `select r.id as recordId, d.receiver_id as channelId, max(d.id) as deliveryId
+const openDeliveriesSql = `select r.id as recordId, d.receiver_id as channelId, max(d.id) as deliveryId
   ${openDeliveries}
       and d.status not in ('failed', 'skipped')
   group by r.id, d.receiver_id`;
 
-const casesText = `select c.channel_id as channelId, c.subject_id as subjectId, c.problem, c.key,
+const casesSql = `select c.channel_id as channelId, c.subject_id as subjectId, c.problem, c.key,
     c.alert_id as alertId, coalesce(c.acknowledged, 0) as acknowledged
   from json_each(?) wanted cross join open_cases c indexed by open_cases_by_subject
     on c.organization_id = ? and c.subject_id = wanted.value`;
 
-const recordsText = `select r.id, r.family, r.subject_id as subjectId, r.type, r.since, r.priority,
+const recordsSql = `select r.id, r.family, r.subject_id as subjectId, r.type, r.since, r.priority,
     r.acknowledged_at as acknowledgedAt, r.snoozed_until as snoozedUntil, r.policy_id as policyId,
     r.step, r.round, r.due_at as dueAt, r.escalated_from as escalatedFrom, r.runs, r.version, r.data,
     r.family = 'drill' and exists (select 1 from alerts a
@@ -338,7 +338,7 @@ const recordsText = `select r.id, r.family, r.subject_id as subjectId, r.type, r
   from json_each(?) wanted cross join alert_records r indexed by alert_records_open
     on r.organization_id = ? and r.subject_id = wanted.value and r.resolved_at is null`;
 
-const incidentText = `select i.id, i.title, i.severity, i.origin, i.monitor_id as monitorId,
+const incidentSql = `select i.id, i.title, i.severity, i.origin, i.monitor_id as monitorId,
     i.monitor_ids as monitorIds
   from json_each(?) wanted cross join incidents i
     on i.organization_id = ? and i.id = wanted.value`;
@@ -347,18 +347,18 @@ const sourceChannelsSql = `(select json_group_array(c.channel_id order by c.posi
   from alert_source_channels c
   where c.organization_id = a.organization_id and c.source_id = a.source_id)`;
 
-const sourceAlertText = `select a.id, a.content ->> '$.priority' as priority,
+const sourceAlertSql = `select a.id, a.content ->> '$.priority' as priority,
     a.source_id as sourceId, s.name as sourceName, s.type as sourceType, s.enabled,
     s.escalation_policy_id as escalationPolicyId, ${sourceChannelsSql} as channelIds
   from json_each(?) wanted cross join source_alerts a
     on a.organization_id = ? and a.id = wanted.value
   cross join alert_sources s on s.organization_id = a.organization_id and s.id = a.source_id`;
 
-const sourceOfIncidentText = `select a.incident_id as id, ${sourceChannelsSql} as channelIds
+const sourceOfIncidentSql = `select a.incident_id as id, ${sourceChannelsSql} as channelIds
   from json_each(?) wanted cross join source_alerts a indexed by source_alerts_by_incident
     on a.organization_id = ? and a.incident_id = wanted.value`;
 
-const updateText = `select u.incident_id as incidentId, u.id, u.status, u.message
+const updateSql = `select u.incident_id as incidentId, u.id, u.status, u.message
   from json_each(?) wanted cross join incident_updates u
     on u.organization_id = ? and u.incident_id = wanted.value`;
 
@@ -398,16 +398,16 @@ export async function loadSnapshot(
   const [monitors, channels, notifiedRows, memories, gathering, cases, records, ...others] =
     await Promise.all([
       readMonitors(queryRows, [...monitorIds, ...ofIncidents]),
-      queryRows<ChannelRow>(channelText),
+      queryRows<ChannelRow>(channelSql),
       queryRows<NotifiedRow>(notifiedSql, subjectIds),
-      queryRows<MemoryRow>(memoryText, monitorIds),
-      queryRows<GatheringRow>(gatheringText),
-      queryRows<Flags<OpenCase, "acknowledged">>(casesText, subjectIds),
-      queryRows<RecordRow>(recordsText, subjectIds),
+      queryRows<MemoryRow>(memorySql, monitorIds),
+      queryRows<GatheringRow>(gatheringSql),
+      queryRows<Flags<OpenCase, "acknowledged">>(casesSql, subjectIds),
+      queryRows<RecordRow>(recordsSql, subjectIds),
       readDependencies(queryRows, monitorIds),
-      queryRows<SourceAlertRow>(sourceAlertText, incidentIds),
+      queryRows<SourceAlertRow>(sourceAlertSql, incidentIds),
       listPolicies({ store, organizationId }),
-      joins ? queryRows<{ canJoin: number }>(canJoinText) : [],
+      joins ? queryRows<{ canJoin: number }>(canJoinSql) : [],
     ]);
   const [dependencies, sourceAlerts, policies, [setting]] = others;
   return {
@@ -450,11 +450,11 @@ const noEscalation: EscalationFacts = {
 type ContactRow = Omit<Flags<Contact, "enabled" | "isDefault">, "quietHours"> & {
   quietHours: string | null;
 };
-const contactText = `select id, name, enabled, person_id as personId, verified_at as verifiedAt,
+const contactSql = `select id, name, enabled, person_id as personId, verified_at as verifiedAt,
     after_minutes as afterMinutes, critical_after_minutes as criticalAfterMinutes,
     is_default as isDefault, quiet_hours as quietHours
   from alert_channels where organization_id = ? order by id`;
-const peopleText = `select p.id, p.name from memberships m join people p on p.id = m.person_id
+const peopleSql = `select p.id, p.name from memberships m join people p on p.id = m.person_id
   where m.organization_id = ?`;
 
 /**
@@ -472,8 +472,8 @@ export async function loadEscalation(
   const { store, organizationId } = tenant;
   const [schedules, contacts, people] = await Promise.all([
     loadSchedules(tenant, [...new Set(scheduleIds)], from, until),
-    store.query<ContactRow>(contactText, [organizationId]),
-    store.query<{ id: string; name: string }>(peopleText, [organizationId]),
+    store.query<ContactRow>(contactSql, [organizationId]),
+    store.query<{ id: string; name: string }>(peopleSql, [organizationId]),
   ]);
   const names = new Map(people.map(({ id, name }) => [id, name]));
   const channels = indexById(
@@ -511,9 +511,9 @@ type JoinedRow = { leaderId: string; id: string; name: string; cause: string };
 async function readDependencies(read: QueryRows, monitorIds: readonly string[]) {
   const [ancestors, dependents, holding, joined] = await Promise.all([
     readAncestors(read, monitorIds),
-    read<{ id: string; number: number }>(dependentsText, monitorIds),
-    read<{ id: string }>(holdingText, monitorIds),
-    read<JoinedRow>(joinedText, monitorIds),
+    read<{ id: string; number: number }>(dependentsSql, monitorIds),
+    read<{ id: string }>(holdingSql, monitorIds),
+    read<JoinedRow>(joinedSql, monitorIds),
   ]);
   return {
     ancestors,
@@ -534,7 +534,7 @@ async function readDependencies(read: QueryRows, monitorIds: readonly string[]) 
 async function readAncestors(read: QueryRows, monitorIds: readonly string[]) {
   const parentIds = await readParentIds(read, monitorIds);
   if (parentIds.size === 0) return new Map<string, Ancestor[]>();
-  const rows = await read<ParentRow>(parentText, [...parentIds.values()].flat());
+  const rows = await read<ParentRow>(parentSql, [...parentIds.values()].flat());
   const parents = indexById(
     rows.map(({ since, lastCheckedAt, notifies, ...row }): Ancestor => ({
       ...row,
@@ -563,7 +563,7 @@ async function readParentIds(read: QueryRows, monitorIds: readonly string[]) {
   const visited = new Set<string>();
   for (let next = [...new Set(monitorIds)]; next.length > 0;) {
     for (const id of next) visited.add(id);
-    const pairs = await read<{ id: string; parentId: string }>(parentIdsText, next);
+    const pairs = await read<{ id: string; parentId: string }>(parentIdsSql, next);
     for (const { id, parentId } of pairs) parentIds.getOrInsert(id, []).push(parentId);
     next = [...new Set(pairs.map(({ parentId }) => parentId))].filter((id) => !visited.has(id));
   }
@@ -579,9 +579,9 @@ async function readIncidents(read: QueryRows, ids: readonly string[]): Promise<I
     MonitorColumns;
   type UpdateRow = { incidentId: string; id: string; status: string; message: string };
   const [incidents, updates, sources] = await Promise.all([
-    read<IncidentRow>(incidentText, ids),
-    read<UpdateRow>(updateText, ids),
-    read<{ id: string; channelIds: string }>(sourceOfIncidentText, ids),
+    read<IncidentRow>(incidentSql, ids),
+    read<UpdateRow>(updateSql, ids),
+    read<{ id: string; channelIds: string }>(sourceOfIncidentSql, ids),
   ]);
   const ofSource = new Map(
     sources.map(({ id, channelIds }) => [id, JSON.parse(channelIds) as string[]]),
@@ -597,8 +597,8 @@ async function readIncidents(read: QueryRows, ids: readonly string[]): Promise<I
 
 async function readMonitors(read: QueryRows, ids: readonly string[]): Promise<WatchedMonitor[]> {
   const [monitors, attached] = await Promise.all([
-    read<MonitorRow>(monitorText, ids),
-    read<{ monitorId: string; channelId: string }>(attachedText, ids),
+    read<MonitorRow>(monitorSql, ids),
+    read<{ monitorId: string; channelId: string }>(attachedSql, ids),
   ]);
   const ofMonitor = Map.groupBy(attached, ({ monitorId }) => monitorId);
   return monitors.map((row) => ({
@@ -655,7 +655,7 @@ async function indexDigests(
 ): Promise<Pick<Snapshot, "gathering" | "quiet" | "quietIds" | "held">> {
   const quiet = rows.filter((row) => row.quiet === 1);
   const gathering = rows.filter((row) => row.quiet === 0);
-  const held = quiet.length === 0 ? [] : await read<HeldRow>(heldText, subjectIds);
+  const held = quiet.length === 0 ? [] : await read<HeldRow>(heldAlertsSql, subjectIds);
   return {
     gathering: indexByChannel(gathering),
     quiet: indexByChannel(quiet),
@@ -676,7 +676,7 @@ const parseHeld = ({ alertId, type, at, data, recordId: _id, ...place }: HeldRow
 
 async function readKnowledge(read: QueryRows, subjectIds: readonly string[]) {
   type Row = { recordId: string; channelId: string; deliveryId: string };
-  const rows = await read<Row>(knownText, subjectIds);
+  const rows = await read<Row>(openDeliveriesSql, subjectIds);
   const byRecord = Map.groupBy(rows, ({ recordId }) => recordId);
   return new Map(
     [...byRecord].map(([id, own]) => [

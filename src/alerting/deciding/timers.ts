@@ -239,14 +239,14 @@ export class AlertTimers {
 
   async #findDueTimers(now: number): Promise<Timer[]> {
     const { store } = this.#dependencies;
-    const memories = await store.query<Timer>(dueText, [now, timersPerQuery]);
+    const memories = await store.query<Timer>(dueMemorySql, [now, timersPerQuery]);
     const ahead = await this.#findTimersAhead(now);
     const certificates = await findDueCertificates(store, now);
     const unrecorded = await this.#findUnrecorded();
-    const records = await store.query<Timer>(dueRecordsText, [now, timersPerQuery]);
-    const planned = await store.query<Timer>(dueNotificationsText, [now, timersPerQuery]);
+    const records = await store.query<Timer>(dueRecordsSql, [now, timersPerQuery]);
+    const planned = await store.query<Timer>(dueNotificationsSql, [now, timersPerQuery]);
     const drills = await findDueDrills(store, now, timersPerQuery);
-    const notices = await store.query<Timer>(dueNoticesText, [now, timersPerQuery, dayMs]);
+    const notices = await store.query<Timer>(dueNoticesSql, [now, timersPerQuery, dayMs]);
     return [
       ...memories,
       ...ahead,
@@ -268,7 +268,7 @@ export class AlertTimers {
     }
     this.#lastNow = now;
     if (!this.#mayBeAhead) return [];
-    const rows = await store.query<Timer>(aheadText, [
+    const rows = await store.query<Timer>(nextMemorySql, [
       now,
       steadyMs,
       timersPerQuery,
@@ -286,7 +286,7 @@ export class AlertTimers {
   async #findUnrecorded(): Promise<Timer[]> {
     if (this.#hasRecordedAll) return [];
     const { store } = this.#dependencies;
-    const rows = await store.query<Timer>(unrecordedText, [timersPerQuery]);
+    const rows = await store.query<Timer>(unrecordedSql, [timersPerQuery]);
     this.#hasRecordedAll = rows.length === 0;
     return rows;
   }
@@ -323,7 +323,7 @@ async function findDueCertificates(store: Store, now: number): Promise<Timer[]> 
     daysRecorded: number;
     isAttached: number;
   };
-  const rows = await store.query<Row>(certificatesText, [
+  const rows = await store.query<Row>(dueCertificatesSql, [
     formatTimestamp(now + certificateDays[0] * dayMs),
   ]);
   const due = rows.filter(({ expiresAt, withinDays, ...row }) => {
@@ -385,7 +385,7 @@ function sortUnderWayFirst(timers: readonly Timer[], part: TimerPart | null): Ti
 }
 
 /** Selects the first due timers of each organization. The index starts with the organization. */
-const dueText = `with recursive o(id) as (
+const dueMemorySql = `with recursive o(id) as (
     select min(organization_id) from alert_memory indexed by alert_memory_due_of_organization
       where due_at is not null
     union all select (select min(organization_id)
@@ -399,7 +399,7 @@ const dueText = `with recursive o(id) as (
     where organization_id = o.id and due_at <= ?1 order by due_at limit ?2)`;
 
 /** Selects the first due alerts of each organization, by rowid: with the organization, all of its alerts would be read. */
-const dueRecordsText = `with recursive o(id) as (
+const dueRecordsSql = `with recursive o(id) as (
     select min(organization_id) from alert_records indexed by alert_records_due_of_organization
       where due_at is not null
     union all select (select min(organization_id)
@@ -412,7 +412,7 @@ const dueRecordsText = `with recursive o(id) as (
     where organization_id = o.id and due_at <= ?1 order by due_at limit ?2)`;
 
 /** Selects the first due planned notifications of each organization. */
-const dueNotificationsText = `with recursive o(id) as (
+const dueNotificationsSql = `with recursive o(id) as (
     select min(organization_id) from alert_notifications
     union all select (select min(organization_id) from alert_notifications
       where organization_id > o.id)
@@ -425,7 +425,7 @@ const dueNotificationsText = `with recursive o(id) as (
     cross join alert_records r on r.organization_id = o.id and r.id = n.record_id`;
 
 /** Selects schedules with shifts to examine. A time more than a day ahead was set while the clock was ahead. */
-const dueNoticesText = `select 'notice' as kind, s.organization_id as organizationId,
+const dueNoticesSql = `select 'notice' as kind, s.organization_id as organizationId,
     s.id as monitorId, s.notice_due_at as dueAt
   from schedules s indexed by schedules_notice_due
     join organizations o on o.id = s.organization_id and o.deleted_at is null
@@ -433,7 +433,7 @@ const dueNoticesText = `select 'notice' as kind, s.organization_id as organizati
   limit ?2`;
 
 /** Selects timers farther ahead than any interval allows: they were set while the clock was ahead. */
-const aheadText = `select 'memory' as kind, a.organization_id as organizationId,
+const nextMemorySql = `select 'memory' as kind, a.organization_id as organizationId,
     a.monitor_id as monitorId, iif(a.held_cause is null, null, a.held_behind) as leaderId
   from alert_memory a
     join monitors m on m.organization_id = a.organization_id and m.id = a.monitor_id
@@ -444,7 +444,7 @@ const aheadText = `select 'memory' as kind, a.organization_id as organizationId,
   limit ?3`;
 
 /** Selects certificates that expire soon, and whether the monitor has an enabled alert channel. */
-const certificatesText = `select 'certificate' as kind, s.organization_id as organizationId,
+const dueCertificatesSql = `select 'certificate' as kind, s.organization_id as organizationId,
     s.monitor_id as monitorId, s.certificate_expires_at as expiresAt,
     json_extract(m.settings, '$.certificateExpiryDays') as withinDays,
     a.certificate_expires_at as notifiedExpiry, a.certificate_days as days,
@@ -462,7 +462,7 @@ const certificatesText = `select 'certificate' as kind, s.organization_id as org
     and not s.paused and not m.muted and not coalesce(g.muted, 0)`;
 
 /** Selects monitors with a lasting problem and without an open alert. */
-const unrecordedText = `select 'unrecorded' as kind, s.organization_id as organizationId,
+const unrecordedSql = `select 'unrecorded' as kind, s.organization_id as organizationId,
     s.monitor_id as monitorId
   from monitor_states s
     join organizations o on o.id = s.organization_id and o.deleted_at is null

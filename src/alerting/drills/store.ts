@@ -33,7 +33,7 @@ export type DueDrill = {
   dueAt: number;
 };
 
-const dueText = `select 'policy' as type, p.organization_id as organizationId, p.id, p.name, p.drill,
+const dueSql = `select 'policy' as type, p.organization_id as organizationId, p.id, p.name, p.drill,
       p.drill_due_at as dueAt
     from escalation_policies p indexed by escalation_policies_drill_due
     where p.drill_due_at is not null and (p.drill_due_at <= ?1 or p.drill_due_at > ?1 + ?3)
@@ -44,7 +44,7 @@ const dueText = `select 'policy' as type, p.organization_id as organizationId, p
 /** Lists the policies and people whose monthly drill is due, or too far ahead, outside deleted organizations. */
 export const listDueDrills = (store: Store, now: number, limit: number): Promise<DueDrill[]> =>
   store.query<DueDrill>(
-    `select d.* from (${dueText}) d
+    `select d.* from (${dueSql}) d
       join organizations o on o.id = d.organizationId and o.deleted_at is null limit ?2`,
     [now, limit, longestMonthMs],
   );

@@ -29,7 +29,7 @@ type Row = Omit<PolicyRecord, "steps" | "default" | "incidentSeverities" | "dril
 };
 
 // A single statement, so that the version matches the steps despite concurrent writes.
-const policiesText = `select id, name, description, repeat, is_default as "default",
+const policiesSql = `select id, name, description, repeat, is_default as "default",
     incident_severities as incidentSeverities, drill, version, created_at as createdAt,
     updated_at as updatedAt,
     (select json_group_array(json_object('step', t.step, 'afterMinutes', t.after_minutes,
@@ -39,8 +39,8 @@ const policiesText = `select id, name, description, repeat, is_default as "defau
       from escalation_targets t
       where t.organization_id = p.organization_id and t.policy_id = p.id) as targets
   from escalation_policies p where organization_id = ?`;
-const allText = `${policiesText} order by name, id`;
-const policyText = `${policiesText} and id = ?`;
+const allPoliciesSql = `${policiesSql} order by name, id`;
+const policySql = `${policiesSql} and id = ?`;
 
 /** Lists all policies by name, or only the policy with the given ID. */
 export async function listPolicies(
@@ -48,8 +48,8 @@ export async function listPolicies(
   id?: string,
 ): Promise<PolicyRecord[]> {
   const rows = await (id === undefined
-    ? store.query<Row>(allText, [organizationId])
-    : store.query<Row>(policyText, [organizationId, id]));
+    ? store.query<Row>(allPoliciesSql, [organizationId])
+    : store.query<Row>(policySql, [organizationId, id]));
   return rows.map(({ targets, default: isDefault, incidentSeverities, drill, ...row }) => ({
     ...row,
     drill: parseDrill(drill),
@@ -162,7 +162,7 @@ export const guardDistinctPolicies = (
 export const removePolicy = (tenant: Tenant, id: string): Statement =>
   removeRow(tenant, escalationPolicies, id);
 
-const usersText = `select noun, id, name from (
+const usersSql = `select noun, id, name from (
     select 'monitor group' as noun, id, name from monitor_groups
       where organization_id = ?1 and escalation_policy_id = ?2
     union all select 'monitor', id, name from monitors
@@ -183,7 +183,7 @@ export async function findPolicyUses(
   id: string,
   limit: number,
 ): Promise<Use[]> {
-  const rows = await store.query<{ noun: string; id: string; name: string }>(usersText, [
+  const rows = await store.query<{ noun: string; id: string; name: string }>(usersSql, [
     organizationId,
     id,
     limit,

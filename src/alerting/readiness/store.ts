@@ -6,24 +6,24 @@ import { listPolicies } from "../policies/store.ts";
 import { loadSchedules, type TimedSchedule } from "../schedules/store.ts";
 import type { ReadinessChannel, ReadinessFacts } from "./rules.ts";
 
-const channelsText = `select id, name, type, enabled, person_id as personId, is_default as isDefault,
+const channelsSql = `select id, name, type, enabled, person_id as personId, is_default as isDefault,
     verified_at as verifiedAt, after_minutes as afterMinutes,
     critical_after_minutes as criticalAfterMinutes, failing_since as failingSince,
     last_error as lastError, last_delivery_at as lastDeliveryAt
   from alert_channels where organization_id = ? order by position, id`;
 
-const peopleText = `select p.id, p.name, m.drill from memberships m join people p on p.id = m.person_id
+const peopleSql = `select p.id, p.name, m.drill from memberships m join people p on p.id = m.person_id
   where m.organization_id = ?`;
 
 // A link acknowledges as the owner of the contact method.
-const acknowledgedText = `select coalesce(c.person_id, k.actor_id) as personId, max(k.at) as at
+const acknowledgedSql = `select coalesce(c.person_id, k.actor_id) as personId, max(k.at) as at
   from alert_acknowledgments k
     left join alert_channels c on k.actor_type = 'link'
       and c.organization_id = k.organization_id and c.id = k.actor_id
   where k.organization_id = ? and (k.actor_type = 'person' or c.person_id is not null)
   group by 1`;
 
-const failedText = `select r.organization_id as organizationId, r.id, r.since,
+const failedSql = `select r.organization_id as organizationId, r.id, r.since,
     r.data ->> '$.drill.name' as name, r.resolved_because = 'unacknowledged' as isReached
   from alert_records r indexed by alert_records_drills
   where r.family = 'drill' and (?1 is null or r.organization_id = ?1)
@@ -52,7 +52,7 @@ export type FailedDrill = {
 
 /** Lists drills that nobody acknowledged or that reached nobody, unless a later one of the same subject was. Null for all organizations. */
 export const listFailedDrills = (store: Store, organizationId: string | null) =>
-  store.query<FailedDrill>(failedText, [organizationId]);
+  store.query<FailedDrill>(failedSql, [organizationId]);
 
 /** Reads the readiness of an organization, with the overrides of its schedules from `now` until `until`. */
 export async function loadReadiness(
@@ -68,9 +68,9 @@ export async function loadReadiness(
   const [policies, schedules, channels, people, acknowledged, failedDrills] = await Promise.all([
     listPolicies(tenant),
     loadSchedules(tenant, undefined, now, until),
-    store.query<ChannelRow>(channelsText, [organizationId]),
-    store.query<{ id: string; name: string; drill: string | null }>(peopleText, [organizationId]),
-    store.query<{ personId: string; at: string }>(acknowledgedText, [organizationId]),
+    store.query<ChannelRow>(channelsSql, [organizationId]),
+    store.query<{ id: string; name: string; drill: string | null }>(peopleSql, [organizationId]),
+    store.query<{ personId: string; at: string }>(acknowledgedSql, [organizationId]),
     listFailedDrills(store, organizationId),
   ]);
   return {

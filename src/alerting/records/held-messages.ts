@@ -28,7 +28,7 @@ const heldSql = `from json_each(?2) w
       and (?3 <> 'acknowledged' or c.person_id is not null or a.type = 'drill')
       and (?5 = '' or c.id = ?5)`;
 
-const entriesText = `insert into alert_timeline (organization_id, record_id, at, type, message)
+const entriesSql = `insert into alert_timeline (organization_id, record_id, at, type, message)
   select distinct ?1, a.record_id, ?6, 'held', ?7 || ' before the quiet hours of '
     || ${contactMethodName}
     || ' ended, so the held message is not sent.'
@@ -37,14 +37,14 @@ const entriesText = `insert into alert_timeline (organization_id, record_id, at,
     where e.organization_id = ?1 and e.record_id = a.record_id) < ${alertBounds.entries.value}`;
 
 /** Channels that only know the problem from held messages must be notified if it returns. */
-const forgetText = `update open_alerts set notifications = (
+const forgetSql = `update open_alerts set notifications = (
     select json_group_array(json(n.value)) from json_each(notifications) n
     where n.value ->> 0 not in (select d.id ${heldSql}))
   where organization_id = ?1 and subject_id in (select r.subject_id from json_each(?2) w
       cross join alert_records r on r.organization_id = ?1 and r.id = w.value)
     and channel_id in (select d.receiver_id ${heldSql})`;
 
-const withholdText = `update delivery_alerts set withheld = 1
+const withholdSql = `update delivery_alerts set withheld = 1
   where organization_id = ?1
     and (delivery_id, position) in (select t.delivery_id, t.position ${heldSql})`;
 
@@ -66,8 +66,8 @@ export function dropHeldMessages(
   const portion = messageIds === undefined ? null : JSON.stringify(messageIds);
   const parameters = [organizationId, JSON.stringify(ids), reason, portion, channelId];
   return [
-    { text: entriesText, parameters: [...parameters, at, describeReason(reason)] },
-    { text: forgetText, parameters: parameters },
-    { text: withholdText, parameters: parameters },
+    { text: entriesSql, parameters: [...parameters, at, describeReason(reason)] },
+    { text: forgetSql, parameters: parameters },
+    { text: withholdSql, parameters: parameters },
   ];
 }

@@ -41,7 +41,7 @@ export type NewEntry = {
 const entryCount =
   "(select count(*) from alert_timeline where organization_id = ?1 and record_id = ?2)";
 
-const entryText = `insert into alert_timeline (organization_id, record_id, at, type, actor_type,
+const entrySql = `insert into alert_timeline (organization_id, record_id, at, type, actor_type,
     actor_id, actor_name, message)
   select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 where ${entryCount} < ${alertBounds.entries.value}`;
 
@@ -51,7 +51,7 @@ export const addEntry = (
   recordId: string,
   { at, type, actor, message = null }: NewEntry,
 ): Prepared => ({
-  text: entryText,
+  text: entrySql,
   parameters: [
     organizationId,
     recordId,
@@ -199,8 +199,8 @@ export const advanceRecord = (
   );
 
 /** Latest past time of an escalation, which is its start or its last step. */
-const latestText = "max(r.escalated_from, coalesce((select max(value) from json_each(r.runs)), 0))";
-const aheadText = `r.resolved_at is null and r.escalated_from is not null and ${latestText} > ?`;
+const latestSql = "max(r.escalated_from, coalesce((select max(value) from json_each(r.runs)), 0))";
+const aheadSql = `r.resolved_at is null and r.escalated_from is not null and ${latestSql} > ?`;
 
 /**
  * Moves escalations back that started, or ran a step, after `now` in Unix milliseconds: the clock was ahead. Their next
@@ -209,7 +209,7 @@ const aheadText = `r.resolved_at is null and r.escalated_from is not null and ${
 export async function moveEscalationsBack(store: Store, now: number): Promise<void> {
   const parameters = [now];
   const found = await store.query(
-    `select 1 from alert_records r indexed by alert_records_open where ${aheadText} limit 1`,
+    `select 1 from alert_records r indexed by alert_records_open where ${aheadSql} limit 1`,
     parameters,
   );
   if (found.length === 0) return;
@@ -217,17 +217,17 @@ export async function moveEscalationsBack(store: Store, now: number): Promise<vo
   await store.atomic([
     {
       text: `update alert_notifications as n
-        set due_at = due_at - (select ${latestText} - ? from alert_records r where ${record})
-        where exists (select 1 from alert_records r where ${record} and ${aheadText})`,
+        set due_at = due_at - (select ${latestSql} - ? from alert_records r where ${record})
+        where exists (select 1 from alert_records r where ${record} and ${aheadSql})`,
       parameters: [now, now],
     },
     {
       text: `update alert_records as r set version = version + 1,
-          escalated_from = escalated_from - (${latestText} - ?),
-          due_at = iif(snoozed_until is null, due_at - (${latestText} - ?), due_at),
+          escalated_from = escalated_from - (${latestSql} - ?),
+          due_at = iif(snoozed_until is null, due_at - (${latestSql} - ?), due_at),
           runs = iif(runs is null, null,
-            (select json_group_array(value - (${latestText} - ?)) from json_each(r.runs)))
-        where ${aheadText}`,
+            (select json_group_array(value - (${latestSql} - ?)) from json_each(r.runs)))
+        where ${aheadSql}`,
       parameters: [now, now, now, now],
     },
   ]);

@@ -91,7 +91,7 @@ export async function loadSchedules(
 /** A schedule, and the shifts whose person was already notified, as `buildNoticeKey` names them. */
 export type UpcomingShifts = { schedule: TimedSchedule; announced: ReadonlySet<string> };
 
-const announcedText = `select n.schedule_id as scheduleId, n.person_id as personId,
+const announcedSql = `select n.schedule_id as scheduleId, n.person_id as personId,
     n.starts_at as startsAt
   from json_each(?) wanted cross join schedule_notices n
     on n.organization_id = ? and n.schedule_id = wanted.value and n.starts_at > ?`;
@@ -107,7 +107,7 @@ export async function loadUpcomingShifts(
   type Notice = { scheduleId: string; personId: string; startsAt: number };
   const [found, notices] = await Promise.all([
     loadSchedules(tenant, ids, now, now + longest),
-    tenant.store.query<Notice>(announcedText, [JSON.stringify(ids), tenant.organizationId, now]),
+    tenant.store.query<Notice>(announcedSql, [JSON.stringify(ids), tenant.organizationId, now]),
   ]);
   const bySchedule = Map.groupBy(notices, ({ scheduleId }) => scheduleId);
   return new Map(

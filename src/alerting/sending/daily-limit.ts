@@ -15,11 +15,11 @@ import type { CompletedAttempt } from "./queue.ts";
 /** A reserved message of a gateway with a limit. */
 type Reservation = Tenant & { gatewayId: string; day: string };
 
-const reserveText = `update alert_channels
+const reserveSql = `update alert_channels
   set sent_messages = iif(sent_on = ?1, sent_messages, 0) + 1, sent_on = ?1
   where organization_id = ?2 and id = ?3`;
 
-const releaseText = `update alert_channels set sent_messages = max(0, sent_messages - 1)
+const releaseSql = `update alert_channels set sent_messages = max(0, sent_messages - 1)
   where organization_id = ?2 and id = ?3 and sent_on = ?1`;
 
 /**
@@ -48,7 +48,7 @@ export async function reserveMessage(
         [...key, day, limit],
         createLimitError,
       ),
-      { text: reserveText, parameters: [day, ...key] },
+      { text: reserveSql, parameters: [day, ...key] },
     ]);
   } catch (error) {
     if (error instanceof AppError && error.code === "RATE_LIMITED") return error.message;
@@ -70,7 +70,7 @@ export async function sendReserved(
   const isAborted = cancelled?.aborted === true;
   if (reservation !== null && !isAborted && isUnsent(completed)) {
     const { store, organizationId, gatewayId, day } = reservation;
-    await store.atomic([{ text: releaseText, parameters: [day, organizationId, gatewayId] }]);
+    await store.atomic([{ text: releaseSql, parameters: [day, organizationId, gatewayId] }]);
   }
   return completed;
 }

@@ -51,7 +51,7 @@ export function createReceiverRound(store: Store) {
     const after = lastReceivers.get(roundKey) ?? "";
     const times = [now, now + longestWaitMs, ...(isChannel ? [] : [now - newsMs])];
     const rows = await store.query<{ receiverId: string; failing: number; isDue: number }>(
-      isChannel ? channelsText : subscribersText,
+      isChannel ? channelsSql : subscribersSql,
       [receiverType, organizationId, after, limit, ...times],
     );
     const last = rows.length < limit ? undefined : rows.at(-1);
@@ -75,7 +75,7 @@ export function createReceiverRound(store: Store) {
     async find(now: number): Promise<{ waiting: WaitingReceiver[]; isMore: boolean }> {
       const types = ["channel", "mailbox", "webhook"] as const;
       const found = await Promise.all(
-        types.map((type) => store.query<{ organizationId: string }>(organizationsText, [type])),
+        types.map((type) => store.query<{ organizationId: string }>(organizationsSql, [type])),
       );
       const kinds = types.flatMap((receiverType, index) =>
         (found[index] ?? []).map(({ organizationId }) => ({ receiverType, organizationId })),
@@ -93,7 +93,7 @@ export function createReceiverRound(store: Store) {
 }
 
 /** Selects organizations with pending deliveries. Takes one index seek per organization, however many rows it has. */
-const organizationsText = `with recursive o(id) as (
+const organizationsSql = `with recursive o(id) as (
     select min(organization_id) from deliveries indexed by deliveries_pending
       where receiver_type = ?1 and due_at is not null
     union all select (select min(organization_id) from deliveries indexed by deliveries_pending
@@ -109,7 +109,7 @@ const ofReceiverSql = `receiver_type = ?1 and organization_id = ?2 and receiver_
  * receiver that requested a wait is not due. A wait beyond the maximum is ignored: it was written
  * before the clock went back.
  */
-const buildReceiversText = (isDue: string) => `with recursive r(id) as (
+const buildReceiversSql = (isDue: string) => `with recursive r(id) as (
     select min(receiver_id) from deliveries indexed by deliveries_pending
       where receiver_type = ?1 and organization_id = ?2 and due_at is not null and receiver_id > ?3
     union all select (select min(receiver_id) from deliveries indexed by deliveries_pending
@@ -123,14 +123,14 @@ const buildReceiversText = (isDue: string) => `with recursive r(id) as (
       and held_until between ?5 + 1 and ?6) and (${isDue}) as isDue
   from r where r.id is not null`;
 
-const channelsText = buildReceiversText(
+const channelsSql = buildReceiversSql(
   `exists (select 1 from deliveries indexed by deliveries_pending
     where ${ofReceiverSql} and quiet is null and due_at not between ?5 + 1 and ?6)`,
 );
 
 // Later deliveries to a subscriber wait for its oldest one, unless a new delivery causes an early
 // retry.
-const subscribersText = buildReceiversText(
+const subscribersSql = buildReceiversSql(
   `coalesce((select due_at not between ?5 + 1 and ?6 from deliveries indexed by deliveries_pending
       where ${ofReceiverSql} order by seq limit 1)
     or (select due_at > ?6 or (attempts = 0 and due_at between ?7 and ?5)

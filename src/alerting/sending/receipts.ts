@@ -233,7 +233,7 @@ const failDelivery = ({ organizationId, deliveryId, at }: Target, message: strin
 
 async function listReceipts(store: Store): Promise<Receipt[]> {
   type Row = Omit<Receipt, "recordIds"> & { recordIds: string };
-  const rows = await store.query<Row>(receiptsText, [perTick]);
+  const rows = await store.query<Row>(receiptsSql, [perTick]);
   return rows.map(({ recordIds, ...row }) => ({
     ...row,
     recordIds: JSON.parse(recordIds) as string[],
@@ -250,7 +250,7 @@ const removeReceipt = ({ organizationId, deliveryId }: Receipt): Statement => ({
   parameters: [organizationId, deliveryId],
 });
 
-const receiptsText = `select t.organization_id as organizationId, t.delivery_id as deliveryId,
+const receiptsSql = `select t.organization_id as organizationId, t.delivery_id as deliveryId,
     d.receiver_id as channelId, h.type as channelType, t.receipt, t.polled_at as polledAt, t.expires_at as expiresAt,
     (select json_group_array(distinct r.id) from delivery_alerts x
        join alerts a on a.organization_id = x.organization_id and a.id = x.alert_id

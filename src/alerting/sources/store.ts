@@ -276,19 +276,19 @@ export const listSilentAlerts = (store: Store, now: number, limit: number): Prom
     [now, limit],
   );
 
-const waitText = `60000 * coalesce(s.resolve_after_minutes, 1)`;
-const isAheadText = `from alert_sources s where s.organization_id = source_alerts.organization_id
-  and s.id = source_alerts.source_id and source_alerts.due_at > ?1 + 60000 + ${waitText}`;
+const waitSql = `60000 * coalesce(s.resolve_after_minutes, 1)`;
+const isAheadSql = `from alert_sources s where s.organization_id = source_alerts.organization_id
+  and s.id = source_alerts.source_id and source_alerts.due_at > ?1 + 60000 + ${waitSql}`;
 
 /** Returns the update of ends that were set before the clock went back: they wait the whole time again. Empty for none. */
 export async function bringEndsForward(store: Store, now: number): Promise<Prepared[]> {
   const [row] = await store.query<{ isAhead: number }>(
     `select exists (select 1 from source_alerts indexed by source_alerts_due
-       where due_at is not null and exists (select 1 ${isAheadText})) as isAhead`,
+       where due_at is not null and exists (select 1 ${isAheadSql})) as isAhead`,
     [now],
   );
   if (row?.isAhead !== 1) return [];
-  const text = `update source_alerts set due_at = ?1 + ${waitText}, version = source_alerts.version + 1 ${isAheadText}`;
+  const text = `update source_alerts set due_at = ?1 + ${waitSql}, version = source_alerts.version + 1 ${isAheadSql}`;
   return [{ text, parameters: [now] }];
 }
 

@@ -6,7 +6,7 @@ type CountedTable = "monitors" | "idempotent_answers";
 
 type Usage = { rows: number; bytes: number };
 
-const usageText = `select row_count as rows, byte_count as bytes from organization_usage
+const usageSql = `select row_count as rows, byte_count as bytes from organization_usage
   where organization_id = ? and table_name = ?`;
 
 /** Returns an organization's rows and bytes in a table. */
@@ -15,7 +15,7 @@ export async function findUsage(
   organizationId: string,
   table: CountedTable,
 ): Promise<Usage> {
-  const [usage] = await store.query<Usage>(usageText, [organizationId, table]);
+  const [usage] = await store.query<Usage>(usageSql, [organizationId, table]);
   return usage ?? { rows: 0, bytes: 0 };
 }
 

@@ -40,9 +40,9 @@ type Upgrade = {
 
 /** Creates the store's internal tables. They are also missing after a database file was loaded. */
 export async function createOwnTables(client: RqliteClient): Promise<void> {
-  const tableCountText =
+  const tableCountSql =
     "select count(*) from sqlite_schema where name in ('write_markers', 'migration_lease', '__drizzle_migrations')";
-  const [found] = await client.query([[tableCountText]]);
+  const [found] = await client.query([[tableCountSql]]);
   if (found?.values?.[0]?.[0] === ownTables.length) return;
   await executeWrites(
     client,
@@ -144,13 +144,13 @@ const buildLeaseClaim = (owner: string, now: number, ms = leaseMs): Sent => [
 ];
 
 /** Statement that violates a constraint if the condition is false, and thus rolls back its batch. */
-const buildGuardText = (condition: string) =>
+const buildGuardSql = (condition: string) =>
   `insert into migration_lease (one, owner, ends_at) select 0, '', 0 where not (${condition})`;
-const leaseGuard = buildGuardText(
+const leaseGuard = buildGuardSql(
   `exists (select 1 from migration_lease where owner = ? and ends_at > ?)
    and (select count(*) from __drizzle_migrations) = ?`,
 );
-const referencesGuard = buildGuardText("not exists (select 1 from pragma_foreign_key_check)");
+const referencesGuard = buildGuardSql("not exists (select 1 from pragma_foreign_key_check)");
 
 /**
  * Whether a migration drops a table with rows, as every table rebuild does. Clusters always enforce foreign keys, so

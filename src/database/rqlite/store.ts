@@ -208,9 +208,7 @@ class Writer {
    * before.
    */
   async #isAppliedDespiteFailure(marker: string): Promise<boolean> {
-    const results = await this.#client.execute([[markerText, marker]], () =>
-      this.#isMarked(marker),
-    );
+    const results = await this.#client.execute([[markerSql, marker]], () => this.#isMarked(marker));
     if (results === "happened") throw unavailableError("a write failed, or happened before");
     return isTaken(results[0]);
   }
@@ -231,7 +229,7 @@ class Writer {
   }
 }
 
-const markerText = "insert into write_markers (id) values (?)";
+const markerSql = "insert into write_markers (id) values (?)";
 /** Statement that violates NOT NULL if the database has more migrations than this program knows. */
 const markerTextUnlessNewer = `insert into write_markers (id)
   select case when (select count(*) from __drizzle_migrations) <= ? then ? end`;

@@ -60,14 +60,14 @@ const parentsOf = (own: string) => [
  * SQL for the monitors of the JSON list `?1` and all monitors on which they depend, each once. Reading links once per
  * monitor is important: 20 layers of 60 monitors have 60^20 paths.
  */
-const reachedText = `reached (id) as (
+const reachedSql = `reached (id) as (
     select w.value from json_each(?1) w
     ${parentsOf("r")
       .map((joins) => `union select d.parent_id from reached r ${joins}`)
       .join("\n    ")})`;
 
 /** SQL for the monitors that depend directly on those of the JSON list `?1`. `?2` is the organization. */
-const dependentsText = `select d.monitor_id as id from json_each(?1) w
+const dependentsSql = `select d.monitor_id as id from json_each(?1) w
     cross join monitor_dependencies d indexed by monitor_dependencies_by_parent
       on d.organization_id = ?2 and d.parent_id = w.value
   union select m.id from json_each(?1) w
@@ -78,7 +78,7 @@ const dependentsText = `select d.monitor_id as id from json_each(?1) w
 /** Lists all monitors on which these depend, directly or through others. */
 export async function listAncestorIds({ store, organizationId }: Tenant, ids: readonly string[]) {
   const rows = await store.query<{ id: string }>(
-    `with recursive ${reachedText} ${parentsOf("r")
+    `with recursive ${reachedSql} ${parentsOf("r")
       .map((joins) => `select d.parent_id as id from reached r ${joins}`)
       .join(" union ")}`,
     [JSON.stringify(ids), organizationId],
@@ -92,7 +92,7 @@ export async function listFailingDependentIds(
   ids: readonly string[],
 ) {
   const rows = await store.query<{ id: string }>(
-    `select d.id from (${dependentsText}
+    `select d.id from (${dependentsSql}
       union select a.monitor_id from json_each(?1) w cross join alert_memory a
         indexed by alert_memory_held on a.organization_id = ?2 and a.held_behind = w.value) d cross join monitor_states s
       on s.organization_id = ?2 and s.monitor_id = d.id
@@ -116,7 +116,7 @@ export async function listCompositeIds({ store, organizationId }: Tenant, ids: r
 }
 
 /** SQL: whether people or API keys of the organization `?2` are limited to monitor groups. */
-const hasLimitsText = ["memberships", "invitations", "api_keys"]
+const hasLimitsSql = ["memberships", "invitations", "api_keys"]
   .map(
     (table) =>
       `exists (select 1 from ${table} where organization_id = ?2 and group_ids is not null)`,
@@ -134,7 +134,7 @@ export const listMembers = (
 ) =>
   store.query<Member>(
     `with own as materialized (select group_id from monitors where organization_id = ?2 and id = ?3),
-      limits as materialized (select (${hasLimitsText}) as exist)
+      limits as materialized (select (${hasLimitsSql}) as exist)
     select iif((select group_id from own) is null or m.group_id is (select group_id from own)
         or not (select exist from limits), m.name, null) as name,
       iif(s.paused, 'paused', s.status) as status from json_each(?1) w
@@ -144,16 +144,16 @@ export const listMembers = (
     [JSON.stringify(ids), organizationId, dependentId],
   );
 
-const closureText = `with recursive ${reachedText} ${parentsOf("r")
+const closureSql = `with recursive ${reachedSql} ${parentsOf("r")
   .map((joins) => `select r.id as id, d.parent_id as parentId from reached r ${joins}`)
   .join(" union ")}`;
 
 /** Lists the dependencies of these monitors and of everything that they depend on. */
 export const listDependencies = ({ store, organizationId }: Tenant, ids: readonly string[]) =>
-  store.query<Dependency>(closureText, [JSON.stringify(ids), organizationId]);
+  store.query<Dependency>(closureSql, [JSON.stringify(ids), organizationId]);
 
 /** SQL for all monitors on which others depend. `?2` is the organization. */
-const parentsText = `parents (id) as materialized (
+const parentsSql = `parents (id) as materialized (
     select parent_id from monitor_dependencies where organization_id = ?2
     union select d.parent_id from monitor_group_dependencies d
     where d.organization_id = ?2 and exists (
@@ -187,7 +187,7 @@ export async function countLevelsBelow(
   ids: readonly string[],
 ): Promise<number> {
   const [row] = await store.query<{ level: number | null }>(
-    `with recursive ${parentsText}, below (id, level) as (select value, 0 from json_each(?1)
+    `with recursive ${parentsSql}, below (id, level) as (select value, 0 from json_each(?1)
       ${innerDependentsOf("below.id")
         .map(
           ({ id, from }) =>
@@ -204,7 +204,7 @@ export async function countLevelsBelow(
  * SQL for the chains from the JSON list `?1` and from the lowest monitors that depend on it, with the number of links. A
  * cycle never ends.
  */
-const levelsText = `${parentsText}, below (id) as (select value from json_each(?1)
+const levelsSql = `${parentsSql}, below (id) as (select value from json_each(?1)
       ${innerDependentsOf("below.id")
         .map(({ id, from }) => `union select ${id} from below cross join ${from}`)
         .join("\n      ")}),
@@ -231,7 +231,7 @@ export const guardNoCycle = (
   otherwise: () => AppError,
 ): Prepared =>
   guardCondition(
-    `not exists (with recursive ${levelsText}
+    `not exists (with recursive ${levelsSql}
     select 1 from levels where level > ${maxLevels})`,
     [JSON.stringify(ids), organizationId],
     otherwise,

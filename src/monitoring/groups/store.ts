@@ -27,7 +27,7 @@ type Row = Record<"tags" | "alertChannelIds" | "dependsOn" | "monitorIds", strin
   Omit<GroupRecord, "tags" | "alertChannelIds" | "dependsOn" | "monitorIds" | "paused" | "muted">;
 
 // A single statement, so that the version matches the members and channels despite concurrent writes.
-const groupsText = `select id, name, description, color, tags, paused, muted, version,
+const groupsSql = `select id, name, description, color, tags, paused, muted, version,
     escalation_policy_id as escalationPolicyId, sla_target as slaTarget, created_at as createdAt, updated_at as updatedAt,
     (select json_group_array(c.channel_id order by c.position) from monitor_group_channels c
       where c.organization_id = g.organization_id and c.group_id = g.id) as alertChannelIds,
@@ -36,7 +36,7 @@ const groupsText = `select id, name, description, color, tags, paused, muted, ve
     (select json_group_array(m.id order by m.position, m.id) from monitors m
       where m.organization_id = g.organization_id and m.group_id = g.id) as monitorIds
   from monitor_groups g where organization_id = ?`;
-const orderText = " order by position, id";
+const orderSql = " order by position, id";
 
 /** Lists all groups of an organization in dashboard order, or only the group with the given ID. */
 export async function listGroups(tenant: Tenant, id?: string): Promise<GroupRecord[]> {
@@ -44,7 +44,7 @@ export async function listGroups(tenant: Tenant, id?: string): Promise<GroupReco
   const limit = limitToGroups(tenant, "id");
   const idCondition =
     id === undefined ? { text: "", parameters: [] } : { text: " and id = ?", parameters: [id] };
-  const rows = await store.query<Row>(`${groupsText}${limit.text}${idCondition.text}${orderText}`, [
+  const rows = await store.query<Row>(`${groupsSql}${limit.text}${idCondition.text}${orderSql}`, [
     organizationId,
     ...limit.parameters,
     ...idCondition.parameters,
@@ -216,7 +216,7 @@ export function replaceOrder(organizationId: string, groupIds: readonly string[]
 }
 
 /** SQL for monitor states whose `paused` differs from the monitor and its group. */
-const buildTurnedText = (among: string) => `monitor_states where organization_id = ?1
+const buildTurnedSql = (among: string) => `monitor_states where organization_id = ?1
   and ${among} and paused <> (select m.paused or coalesce(g.paused, 0) from monitors m
     left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
     where m.organization_id = ?1 and m.id = monitor_states.monitor_id)`;
@@ -227,11 +227,11 @@ const resumedEvent: EventType = "monitor.resumed";
 const buildPauseTexts = (among: string) => [
   `insert into events (organization_id, at, type, subject_id)
     select ?1, ?2, case when paused then '${resumedEvent}' else '${pausedEvent}' end, monitor_id
-    from ${buildTurnedText(among)}`,
+    from ${buildTurnedSql(among)}`,
   `update monitor_states
     set paused = not paused, status = 'pending', since = ?2, failures = 0, epoch = epoch + 1,
       not_judged_since = null, number_level = null
-    where key in (select key from ${buildTurnedText(among)})`,
+    where key in (select key from ${buildTurnedSql(among)})`,
 ];
 const someTexts = buildPauseTexts("monitor_id in (select value from json_each(?3))");
 const rangeTexts = buildPauseTexts("monitor_id >= ?3 and monitor_id < ?4");
@@ -252,7 +252,7 @@ export function applyPauses(
   });
 }
 
-const endsText = `select monitor_id as id from (
+const endsSql = `select monitor_id as id from (
     select monitor_id, row_number() over (order by monitor_id) as place from monitor_states
     where organization_id = ?)
   where place % ${portionRows} = 0`;
@@ -266,7 +266,7 @@ export async function applyAllPauses(
   at: string,
   newIds: readonly string[] = [],
 ): Promise<Prepared[]> {
-  const found = await store.query<{ id: string }>(endsText, [organizationId]);
+  const found = await store.query<{ id: string }>(endsSql, [organizationId]);
   const newEnds = newIds.filter((_, index) => index % portionRows === 0);
   const rangeEnds = [...found.map(({ id }) => id), ...newEnds, afterAllIds].sort();
   return rangeEnds.flatMap((end, index) => {

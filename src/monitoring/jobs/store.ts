@@ -6,14 +6,14 @@ import { type OpenRuns, noRuns, openRunsOf } from "./report-rules.ts";
 
 export type ReportRow = typeof pushReports.$inferSelect;
 
-const insertText = `insert into push_reports
+const insertSql = `insert into push_reports
     (monitor_key, at, kind, run_id, duration_ms, exit_status, body, address, user_agent)
   select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
     value ->> 7, value ->> 8
   from json_each(?) join monitor_states s on s.key = value ->> 0 and s.epoch = value ->> 9
   where true on conflict do nothing`;
 
-const limitText = `delete from push_reports where (monitor_key, at) in (
+const limitSql = `delete from push_reports where (monitor_key, at) in (
   select p.monitor_key, p.at from json_each(?) k join push_reports p on p.monitor_key = k.value
   where p.at < (select l.at from push_reports l where l.monitor_key = k.value
     order by l.at desc limit 1 offset ${jobBounds.reports.value - 1}))`;
@@ -38,13 +38,13 @@ export function insertReports(rows: readonly (ReportRow & { epoch: number })[]):
   ]);
   const keys = [...new Set(rows.map(({ monitorKey }) => monitorKey))];
   return [
-    { text: insertText, parameters: [JSON.stringify(list)] },
-    { text: limitText, parameters: [JSON.stringify(keys)] },
+    { text: insertSql, parameters: [JSON.stringify(list)] },
+    { text: limitSql, parameters: [JSON.stringify(keys)] },
   ];
 }
 
 /** Selects the last reports of the monitor `s`, from which its open runs follow. */
-export const lastReportsText = `select json_group_array(json_array(r.at, r.kind, r.run_id)) from (
+export const lastReportsSql = `select json_group_array(json_array(r.at, r.kind, r.run_id)) from (
   select at, kind, run_id from push_reports where monitor_key = s.key order by at desc) r`;
 
 /** Returns the open runs after the reports of `lastReportsText`. */

@@ -195,8 +195,8 @@ export async function buildCalendar(scope: Scope, query: CalendarQuery) {
 
 /** Fails the write if too many windows are not over. Must follow the insert. */
 export function guardCurrentWindowLimit(scope: Scope, at: string): Statement {
-  const canRecurText = `(rrule is not null or ends_at > '${at}')`;
-  return guardLimit(scope, "maintenance-windows", maintenanceWindows, canRecurText);
+  const canRecurSql = `(rrule is not null or ends_at > '${at}')`;
+  return guardLimit(scope, "maintenance-windows", maintenanceWindows, canRecurSql);
 }
 
 /** Fails the write if there are too many windows, including past ones. Must follow the insert. */

@@ -34,21 +34,21 @@ type Row = Omit<StoredWindow, Flag | "monitorIds" | "groupIds"> &
     groupIds: string;
   };
 
-const buildIdsText = (table: string, column: string) => `(
+const buildIdsSql = (table: string, column: string) => `(
   select json_group_array(${column} order by position) from ${table} its
   where its.organization_id = w.organization_id and its.window_id = w.id)`;
 
-const windowsText = `select w.organization_id as organizationId, w.id, w.title, w.description,
+const windowsSql = `select w.organization_id as organizationId, w.id, w.title, w.description,
     w.starts_at as startsAt, w.ends_at as endsAt, w.time_zone as timeZone, w.rrule,
     w.counts_uptime as countsUptime, w.public, w.reminder_hours as reminderHours,
     w.progress_notices as progressNotices, w.version,
     w.created_at as createdAt, w.updated_at as updatedAt,
-    ${buildIdsText("maintenance_monitors", "monitor_id")} as monitorIds,
-    ${buildIdsText("maintenance_groups", "group_id")} as groupIds
+    ${buildIdsSql("maintenance_monitors", "monitor_id")} as monitorIds,
+    ${buildIdsSql("maintenance_groups", "group_id")} as groupIds
   from maintenance_windows w`;
 
 async function selectWindows(store: Store, condition: string, parameters: readonly Parameter[]) {
-  const rows = await store.query<Row>(`${windowsText} where ${condition}`, parameters);
+  const rows = await store.query<Row>(`${windowsSql} where ${condition}`, parameters);
   return rows.map((row) => ({
     ...row,
     countsUptime: row.countsUptime === 1,
@@ -110,7 +110,7 @@ export async function listAllWindows(tenant: Tenant) {
   return hideMembers(tenant, all);
 }
 
-const appliesToMonitorText = `(
+const appliesToMonitorSql = `(
   exists (select 1 from maintenance_monitors its where its.organization_id = w.organization_id
     and its.window_id = w.id and its.monitor_id = ?)
   or exists (select 1 from monitors m join maintenance_groups its
@@ -142,7 +142,7 @@ export async function listWindowPage(
   if (monitorId !== undefined && (await selectVisibleMonitors(tenant, [monitorId])).length === 0)
     return { windows: [], total: 0 };
   const limit = limitWindows(tenant);
-  const where = `w.organization_id = ?${monitorId === undefined ? "" : ` and ${appliesToMonitorText}`}${limit.text}`;
+  const where = `w.organization_id = ?${monitorId === undefined ? "" : ` and ${appliesToMonitorSql}`}${limit.text}`;
   const parameters = [
     organizationId,
     ...(monitorId === undefined ? [] : [monitorId, monitorId]),

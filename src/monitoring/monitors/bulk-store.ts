@@ -21,7 +21,7 @@ import { monitorKinds } from "./kinds-schema.ts";
 /** Monitors per read. Other work can run between two reads. */
 const stride = 500;
 
-const monitorsText = `select m.id, m.name, m.type, m.version, m.updated_at as updatedAt, m.position, m.paused,
+const monitorsSql = `select m.id, m.name, m.type, m.version, m.updated_at as updatedAt, m.position, m.paused,
     m.paused_until as pausedUntil, m.muted, m.group_id as groupId, m.tags, m.interval_seconds as interval,
     m.timeout_seconds as timeout, m.retries, m.degraded_after_ms as degradedAfterMs,
     m.auto_incident_severity as autoIncidentSeverity,
@@ -32,7 +32,7 @@ const monitorsText = `select m.id, m.name, m.type, m.version, m.updated_at as up
   from json_each(?) wanted
   cross join monitors m on m.organization_id = ? and m.id = wanted.value`;
 
-const managedText = `select record_id as id, source from external_records
+const managedSql = `select record_id as id, source from external_records
   where organization_id = ? and noun = 'monitor' and source like '${configurationPrefix}%'`;
 
 type Row = Omit<
@@ -49,12 +49,12 @@ export async function findBulkMonitors(
   const { store, organizationId } = tenant;
   const limit = limitToGroups(tenant);
   const found = new Map<string, BulkMonitor>();
-  const links = await store.query<{ id: string; source: string }>(managedText, [organizationId]);
+  const links = await store.query<{ id: string; source: string }>(managedSql, [organizationId]);
   const sources = new Map(links.map(({ id, source }) => [id, source]));
   for (let from = 0; from < ids.length; from += stride) {
     if (from > 0) await yieldToEventLoop();
     const portion = JSON.stringify(ids.slice(from, from + stride));
-    for (const { jobSettings, ...row } of await store.query<Row>(`${monitorsText}${limit.text}`, [
+    for (const { jobSettings, ...row } of await store.query<Row>(`${monitorsSql}${limit.text}`, [
       portion,
       organizationId,
       ...limit.parameters,
@@ -92,7 +92,7 @@ export const guardVersions = (organizationId: string, monitors: Monitors): Prepa
     ),
   ]);
 
-const updateText = `with wanted as materialized (select value ->> 0 as id, value from json_each(?1))
+const updateSql = `with wanted as materialized (select value ->> 0 as id, value from json_each(?1))
   update monitors set version = version + 1, updated_at = ?2,
     interval_seconds = wanted.value ->> 1, timeout_seconds = wanted.value ->> 2,
     retries = wanted.value ->> 3, degraded_after_ms = wanted.value ->> 4,
@@ -126,12 +126,12 @@ export const updateMonitors = (
       after.pausedUntil,
       ...bulkJobFields.map((name) => after[name]),
     ]);
-    return [{ text: updateText, parameters: [JSON.stringify(rows), at, organizationId] }];
+    return [{ text: updateSql, parameters: [JSON.stringify(rows), at, organizationId] }];
   });
 
-const removeChannelsText = `delete from monitor_channels
+const removeChannelsSql = `delete from monitor_channels
   where organization_id = ?1 and monitor_id in (select value ->> 0 from json_each(?2))`;
-const addChannelsText = `insert into monitor_channels (organization_id, monitor_id, channel_id, position)
+const addChannelsSql = `insert into monitor_channels (organization_id, monitor_id, channel_id, position)
   select ?1, wanted.value ->> 0, channel.value, channel.key
   from json_each(?2) wanted, json_each(wanted.value, '$[1]') channel`;
 
@@ -143,10 +143,10 @@ export const replaceChannels = (
   splitIntoPortions(changed, (portion) => {
     const rows = portion.map(({ before, after }) => [before.id, after.alertChannelIds]);
     const parameters = [organizationId, JSON.stringify(rows)];
-    return [removeChannelsText, addChannelsText].map((text) => ({ text, parameters }));
+    return [removeChannelsSql, addChannelsSql].map((text) => ({ text, parameters }));
   });
 
-const placeText = `with wanted as materialized (
+const placeSql = `with wanted as materialized (
     select value ->> 0 as id, value ->> 1 as group_id, value ->> 2 as position from json_each(?1))
   update monitors set group_id = wanted.group_id, position = wanted.position
   from wanted where monitors.organization_id = ?2 and monitors.id = wanted.id`;
@@ -170,7 +170,7 @@ export function restorePositions(
       ]);
       const ids = portion.map(({ before }) => before.id);
       return [
-        { text: placeText, parameters: [JSON.stringify(rows), organizationId] },
+        { text: placeSql, parameters: [JSON.stringify(rows), organizationId] },
         guardNoCycle(organizationId, ids, circleError),
       ];
     }),

@@ -13,7 +13,7 @@ import { limitToGroups } from "../../database/group-limit.ts";
 import type { Parameter } from "../../database/store.ts";
 import type { MonitorQuery } from "./schema.ts";
 import {
-  bytesText,
+  bytesSql,
   type Reading,
   selectMonitors,
   type StoredMonitor,
@@ -42,12 +42,12 @@ export async function listMonitorPage(
   const limit = limitToGroups(reading);
   const ownParameters = [organizationId, ...limit.parameters];
   const [found, [count]] = await Promise.all([
-    store.query<Sized>(`${sizedText}${limit.text} ${orderText}`, [
+    store.query<Sized>(`${sizedSql}${limit.text} ${orderSql}`, [
       ...ownParameters,
       query.per_page,
       computeOffset(query),
     ]),
-    store.query<{ total: number }>(`${countText}${limit.text}`, ownParameters),
+    store.query<{ total: number }>(`${countSql}${limit.text}`, ownParameters),
   ]);
   return { monitors: await listSized(reading, found), total: count?.total ?? 0 };
 }
@@ -57,14 +57,14 @@ const listedBytes = 4 * 1024 * 1024;
 const portionBytes = 512 * 1024;
 
 type Sized = { id: string; bytes: number };
-const sizedText = `select m.id, ${bytesText} as bytes from monitors m where m.organization_id = ?`;
-const orderText = "order by m.id desc limit ? offset ?";
-const amongText = "m.organization_id = ? and m.id in (select value from json_each(?))";
+const sizedSql = `select m.id, ${bytesSql} as bytes from monitors m where m.organization_id = ?`;
+const orderSql = "order by m.id desc limit ? offset ?";
+const isAmongSql = "m.organization_id = ? and m.id in (select value from json_each(?))";
 
 /** Returns these monitors, newest first. Reads pages above `listedBytes` in portions. */
 async function listSized(reading: Reading, all: readonly Sized[]): Promise<Listed<StoredMonitor>> {
   const selectAmong = (ids: readonly string[]) =>
-    selectMonitors(reading, amongText, [
+    selectMonitors(reading, isAmongSql, [
       reading.organizationId,
       JSON.stringify(ids),
       ids.length,
@@ -80,7 +80,7 @@ async function listSized(reading: Reading, all: readonly Sized[]): Promise<Liste
   });
 }
 
-const countText = "select count(*) as total from monitors m where m.organization_id = ?";
+const countSql = "select count(*) as total from monitors m where m.organization_id = ?";
 
 function buildConditions(query: MonitorQuery): Condition[] {
   const values: { [K in keyof typeof filters]?: Parameter | undefined } = {
@@ -94,7 +94,7 @@ function buildConditions(query: MonitorQuery): Condition[] {
   return query.q === undefined ? conditions : [...conditions, buildContains("m.name", query.q)];
 }
 
-const foundText = `${sizedText} and m.id in (select value from json_each(?)) order by m.id desc`;
+const monitorsByIdSql = `${sizedSql} and m.id in (select value from json_each(?)) order by m.id desc`;
 
 async function listFilteredPage(reading: Searching, matching: Condition, query: MonitorQuery) {
   const { store, organizationId, signal } = reading;
@@ -108,6 +108,6 @@ async function listFilteredPage(reading: Searching, matching: Condition, query: 
   const portions = findMatchingIds(source, matching, signal);
   const { ids, total } = await collectPage(portions, computeOffset(query), query.per_page);
   const parameters = [organizationId, JSON.stringify(ids)];
-  const found = await store.query<Sized>(foundText, parameters);
+  const found = await store.query<Sized>(monitorsByIdSql, parameters);
   return { monitors: await listSized(reading, found), total };
 }

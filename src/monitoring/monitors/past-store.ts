@@ -23,7 +23,7 @@ const idsPerQuery = 500;
 
 const states = `select seq from events where organization_id = m.organization_id
   and subject_id = m.id and type in (${stateTypeList})`;
-const traceText = `select traced.*, began.type, began.at, began.data ->> 'message' as message,
+const traceSql = `select traced.*, began.type, began.at, began.data ->> 'message' as message,
     ended.data ->> 'before' as before, ended.data ->> 'since' as since, ended.seq is not null as hasEnded
   from (
     select wanted.key, m.id, m.created_at as createdAt, 
@@ -47,7 +47,7 @@ export async function findTraces(
   for (let from = 0; from < ids.length; from += idsPerQuery) {
     if (from > 0) await yieldToEventLoop();
     const portion = JSON.stringify(ids.slice(from, from + idsPerQuery));
-    traces.push(...(await store.query<Trace>(traceText, [seq, seq, portion, organizationId])));
+    traces.push(...(await store.query<Trace>(traceSql, [seq, seq, portion, organizationId])));
   }
   return traces;
 }

@@ -33,7 +33,7 @@ export async function resumeDueMonitors(services: ScopeServices, log: Log): Prom
 }
 
 /** Selects the first ended pauses of each organization. The index starts with the organization. */
-const dueText = `with recursive o(id) as (
+const dueSql = `with recursive o(id) as (
     select min(organization_id) from monitors indexed by monitors_by_pause_end
       where paused_until is not null
     union all select (select min(organization_id) from monitors indexed by monitors_by_pause_end
@@ -47,7 +47,7 @@ const dueText = `with recursive o(id) as (
 
 /** Returns the IDs of monitors whose pause is over, by organization. */
 async function findOverPauses(store: Store, at: string): Promise<Map<string, string[]>> {
-  const rows = await store.query<{ organizationId: string; id: string }>(dueText, [
+  const rows = await store.query<{ organizationId: string; id: string }>(dueSql, [
     at,
     monitorsPerWrite,
   ]);

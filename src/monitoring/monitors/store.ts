@@ -63,17 +63,17 @@ const monitorColumns = prepareColumns(monitors, "m");
 const stateColumns = prepareColumns(monitorStates, "s");
 export const monitorsWithStates = `monitors m
   join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id`;
-const joinedText = `from ${monitorsWithStates}`;
-const channelsText = `(
+const fromMonitorsSql = `from ${monitorsWithStates}`;
+const channelsSql = `(
     select json_group_array(c.channel_id order by c.position, c.channel_id) from monitor_channels c
       where c.organization_id = m.organization_id and c.monitor_id = m.id) as alertChannelIds, (
     select json_group_array(d.parent_id order by d.position) from monitor_dependencies d
       where d.organization_id = m.organization_id and d.monitor_id = m.id) as dependsOn`;
-const rowsText = `select ${monitorColumns.text}, ${stateColumns.text},
-    coalesce(g.paused, 0) as groupPaused, ${channelsText}, (
+const rowsSql = `select ${monitorColumns.text}, ${stateColumns.text},
+    coalesce(g.paused, 0) as groupPaused, ${channelsSql}, (
     select at from screenshots p
       where p.organization_id = m.organization_id and p.monitor_id = m.id) as screenshotAt
-  ${joinedText} left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id`;
+  ${fromMonitorsSql} left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id`;
 
 /** Tables that affect the response for a monitor, directly or by cascading deletions. */
 export const monitorTables = [
@@ -100,7 +100,7 @@ export async function selectMonitors(
 ): Promise<StoredMonitor[]> {
   const { store, clock } = reading;
   const rows = await store.query<Row>(
-    `${rowsText} where ${conditions} order by m.id desc limit ? offset ?`,
+    `${rowsSql} where ${conditions} order by m.id desc limit ? offset ?`,
     parameters,
   );
   const found = rows.map((row) => ({
@@ -144,14 +144,14 @@ export async function findMonitor(reading: Reading, id: string): Promise<StoredM
   return found ?? null;
 }
 
-export const bytesText =
+export const bytesSql =
   "octet_length(m.description) + octet_length(m.settings) + octet_length(m.secrets)";
-const orderText = `select m.id, m.name,
-    ${bytesText} as bytes
+const orderSql = `select m.id, m.name,
+    ${bytesSql} as bytes
   from monitors m
   left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
   where m.organization_id = ? order by g.id is null, g.position, g.id, m.position, m.id`;
-const someText = `select ${monitorColumns.text}, ${channelsText} from json_each(?) wanted
+const monitorsByIdSql = `select ${monitorColumns.text}, ${channelsSql} from json_each(?) wanted
   cross join monitors m on m.organization_id = ? and m.id = wanted.value order by wanted.key`;
 /** Monitors per read. Other work can run between two reads. */
 const stride = 500;
@@ -172,12 +172,15 @@ export async function listAllMonitors(tenant: Tenant) {
 
 /** Lists the IDs, names and sizes in bytes of all monitors in dashboard order. */
 export const listMonitorNames = ({ store, organizationId }: Tenant) =>
-  store.query<{ id: string; name: string; bytes: number }>(orderText, [organizationId]);
+  store.query<{ id: string; name: string; bytes: number }>(orderSql, [organizationId]);
 
 /** Lists the monitors with these IDs, in the given order. */
 export async function findMonitorsByIds({ store, organizationId }: Tenant, ids: readonly string[]) {
   const parameters = [JSON.stringify(ids), organizationId];
-  const rows = await store.query<Pick<Row, "alertChannelIds" | "dependsOn">>(someText, parameters);
+  const rows = await store.query<Pick<Row, "alertChannelIds" | "dependsOn">>(
+    monitorsByIdSql,
+    parameters,
+  );
   return rows.map((row) => ({
     ...monitorColumns.read(row),
     alertChannelIds: JSON.parse(row.alertChannelIds) as string[],

@@ -81,18 +81,18 @@ async function sweepSums(
   period: string,
   key: number,
 ) {
-  const boundsText = `select (select min(${period}) from ${table}) as first,
+  const boundsSql = `select (select min(${period}) from ${table}) as first,
     (select max(${period}) from ${table}) as last`;
   type Ends = { first: number | null; last: number };
-  const [{ first, last } = { first: null, last: 0 }] = await store.query<Ends>(boundsText, []);
+  const [{ first, last } = { first: null, last: 0 }] = await store.query<Ends>(boundsSql, []);
   if (first === null) return;
-  const rowsText = `${table} where monitor_key = ? and ${period} in (select value from json_each(?))`;
+  const rowsSql = `${table} where monitor_key = ? and ${period} in (select value from json_each(?))`;
   let from = first;
   await inPortions(async () => {
     const periods = Array.from({ length: periodsInTurn }, (_, index) => from + index);
     const parameters = [key, JSON.stringify(periods)];
-    const found = await store.query(`select 1 from ${rowsText} limit 1`, parameters);
-    if (found.length > 0) await store.atomic([{ text: `delete from ${rowsText}`, parameters }]);
+    const found = await store.query(`select 1 from ${rowsSql} limit 1`, parameters);
+    if (found.length > 0) await store.atomic([{ text: `delete from ${rowsSql}`, parameters }]);
     from += periodsInTurn;
     return from <= last;
   });

@@ -37,15 +37,15 @@ export type HeartbeatRow = Omit<StoredHeartbeat, "status" | "number"> & {
 };
 
 /** SQL for results in a single JSON parameter, so that a write of any size needs the same few statements. */
-const givenText = `with given (monitor_key, at, status, latency_ms, seconds, message, epoch, bucket, number) as materialized (
+const givenHeartbeatsSql = `with given (monitor_key, at, status, latency_ms, seconds, message, epoch, bucket, number) as materialized (
   select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7, value ->> 8
   from json_each(?))`;
 // If the clock was set back, a millisecond can already have a heartbeat. Only that result is skipped.
-const isAcceptedText = `(epoch is null
+const isAcceptedSql = `(epoch is null
     or exists (select 1 from monitor_states s where s.key = given.monitor_key and s.epoch = given.epoch))
   and not exists (select 1 from heartbeats h where h.monitor_key = given.monitor_key and h.at = given.at)`;
-const heartbeatText = `insert into heartbeats (monitor_key, at, status, latency_ms, seconds, message, number)
-  ${givenText} select monitor_key, at, status, latency_ms, seconds, message, number from given where ${isAcceptedText}`;
+const heartbeatSql = `insert into heartbeats (monitor_key, at, status, latency_ms, seconds, message, number)
+  ${givenHeartbeatsSql} select monitor_key, at, status, latency_ms, seconds, message, number from given where ${isAcceptedSql}`;
 const numberTexts = (
   [
     [numberHours, hourMs],
@@ -53,8 +53,8 @@ const numberTexts = (
   ] as const
 ).map(
   ([table, periodMs]) => `insert into ${getTableName(table)}
-    ${givenText} select at / ${periodMs}, monitor_key, 1, number, number, number from given
-      where number is not null and ${isAcceptedText}
+    ${givenHeartbeatsSql} select at / ${periodMs}, monitor_key, 1, number, number, number from given
+      where number is not null and ${isAcceptedSql}
     on conflict do update set count = count + 1, sum = sum + excluded.sum,
       min = min(min, excluded.min), max = max(max, excluded.max)`,
 );
@@ -62,7 +62,7 @@ const texts = [
   buildRollupText(uptimeHours, hourMs),
   buildRollupText(uptimeDays, dayMs),
   // Must be last, because the sums skip results whose heartbeat already exists.
-  heartbeatText,
+  heartbeatSql,
 ];
 
 /**
@@ -187,9 +187,9 @@ function buildRollupText(table: typeof uptimeHours, periodMs: number): string {
   });
   const names = Object.values(sums).map(({ name }) => name);
   return `insert into ${getTableName(table)} (${table.period.name}, monitor_key, ${names.join(", ")})
-    ${givenText} select at / ${periodMs}, monitor_key, ${Object.keys(sums)
+    ${givenHeartbeatsSql} select at / ${periodMs}, monitor_key, ${Object.keys(sums)
       .map((key) => values[key as keyof typeof sums])
-      .join(", ")} from given where ${isAcceptedText}
+      .join(", ")} from given where ${isAcceptedSql}
     on conflict do update set ${changes.join(", ")}`;
 }
 
@@ -225,7 +225,7 @@ export async function listHeartbeats(
   }));
 }
 
-const replayText = `select at, status, latency_ms as latencyMs,
+const replaySql = `select at, status, latency_ms as latencyMs,
     status = ${codeOf("degraded")} and coalesce(message, '') like 'Answered in %' as isSlow
   from heartbeats where monitor_key = ? and at >= ? order by at limit ?`;
 
@@ -237,7 +237,7 @@ export async function listResultsToReplay(
   limit: number,
 ) {
   type Row = Pick<StoredHeartbeat, "at" | "status" | "latencyMs"> & { isSlow: 0 | 1 };
-  const rows = await store.query<Row>(replayText, [monitorKey, from, limit]);
+  const rows = await store.query<Row>(replaySql, [monitorKey, from, limit]);
   return rows.map(({ at, status, latencyMs, isSlow }) => ({
     at,
     status: getStatus(status),
@@ -254,7 +254,7 @@ const secondsByStatus = heartbeatStatuses
 const buildPeriodJoin = (table: typeof uptimeHours) =>
   `from json_each(?) periods cross join json_each(?) keys cross join ${getTableName(table)} sums
    on sums.${table.period.name} = periods.value and sums.monitor_key = keys.value`;
-const hoursText = `select monitor_key as monitorKey, ${secondsByStatus} ${buildPeriodJoin(uptimeHours)} group by monitor_key`;
+const hoursSql = `select monitor_key as monitorKey, ${secondsByStatus} ${buildPeriodJoin(uptimeHours)} group by monitor_key`;
 
 /** Adds up the given hours for each monitor. Monitors without results are absent. */
 export async function sumHours(
@@ -262,7 +262,7 @@ export async function sumHours(
   monitorKeys: readonly number[],
   periods: readonly number[],
 ): Promise<Map<number, Seconds>> {
-  const rows = await store.query<Seconds & { monitorKey: number }>(hoursText, [
+  const rows = await store.query<Seconds & { monitorKey: number }>(hoursSql, [
     JSON.stringify(periods),
     JSON.stringify(monitorKeys),
   ]);
@@ -286,9 +286,9 @@ const sumColumns = Object.entries(getTableColumns(uptimeHours))
   .slice(2)
   .map(([key, { name }]) => `${name} as ${key}`)
   .join(", ");
-const buildPeriodText = (table: typeof uptimeHours) =>
+const buildPeriodSql = (table: typeof uptimeHours) =>
   `select ${table.period.name} as period, ${sumColumns} ${buildPeriodJoin(table)} order by period`;
-const periodTexts = { hours: buildPeriodText(uptimeHours), days: buildPeriodText(uptimeDays) };
+const periodTexts = { hours: buildPeriodSql(uptimeHours), days: buildPeriodSql(uptimeDays) };
 
 /** Lists the periods in which the monitor has results, oldest first. */
 export async function listSums(
@@ -418,7 +418,7 @@ const rawPoints = `select (at - ?) / ? * ? + ? as at, ${heartbeatStatuses
   json_group_array(latency_ms) filter (where latency_ms is not null) as latencies
   from heartbeats where monitor_key = ? and at >= ? and at < ? group by 1 order by 1`;
 
-const reasonText = `select (at - ?) / ? * ? + ? as at, status, message, max(at) as last
+const reasonSql = `select (at - ?) / ? * ? + ? as at, status, message, max(at) as last
   from heartbeats where monitor_key = ? and at >= ? and at < ? and status in (?, ?)
   group by 1, status order by 1, status`;
 
@@ -429,7 +429,7 @@ export async function findReasons(
   { from, to, width }: Pick<LatencySpan, "from" | "to" | "width">,
 ) {
   const [degraded, down] = [codeOf("degraded"), codeOf("down")];
-  const rows = await store.query<{ at: number; message: string | null }>(reasonText, [
+  const rows = await store.query<{ at: number; message: string | null }>(reasonSql, [
     from,
     width,
     width,

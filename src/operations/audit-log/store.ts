@@ -113,14 +113,19 @@ async function* findMatches(
   const scoped = [organizationId, ...(subjectId === undefined ? [] : [subjectId])];
   const ofSubject = subjectId === undefined ? "" : "and e.subject_id = ?";
   const fromClause = `from ${getTableName(auditEntries)} e where e.organization_id = ? ${ofSubject} and e.seq ${beyond} ?`;
-  const endText = `select e.seq ${fromClause} order by e.seq ${direction} limit 1 offset ${entriesPerPortion - 1}`;
-  const foundText = `select e.seq, e.at, e.actor_type as "actorType", e.actor_id as "actorId",
+  const portionEndSql = `select e.seq ${fromClause} order by e.seq ${direction} limit 1 offset ${entriesPerPortion - 1}`;
+  const matchesSql = `select e.seq, e.at, e.actor_type as "actorType", e.actor_id as "actorId",
     e.actor_name as "actorName", e.action, e.subject_id as "subjectId",
     e.subject_name as "subjectName", e.request_id as "requestId", e.fields, e.changes ${fromClause} and e.seq ${upTo} ?${text} order by e.seq ${direction}`;
   for (let from = first; ;) {
-    const [end] = await store.query<{ seq: number }>(endText, [...scoped, from]);
+    const [end] = await store.query<{ seq: number }>(portionEndSql, [...scoped, from]);
     const to = end?.seq ?? (order === "newest" ? 0 : Number.MAX_SAFE_INTEGER);
-    const found = await store.query<MatchingEntry>(foundText, [...scoped, from, to, ...parameters]);
+    const found = await store.query<MatchingEntry>(matchesSql, [
+      ...scoped,
+      from,
+      to,
+      ...parameters,
+    ]);
     yield found.filter((one) => subjects?.has(one.subjectId) === true || matchesText(one));
     if (end === undefined) return;
     from = to;
@@ -128,10 +133,10 @@ async function* findMatches(
   }
 }
 
-const entriesText = `${columns} and e.seq in (select value from json_each(?)) order by e.seq`;
+const entriesSql = `${columns} and e.seq in (select value from json_each(?)) order by e.seq`;
 
 const readEntries = ({ store, organizationId }: Tenant, seqs: readonly number[]) =>
-  store.query<EntryRow>(entriesText, [organizationId, JSON.stringify(seqs)]);
+  store.query<EntryRow>(entriesSql, [organizationId, JSON.stringify(seqs)]);
 
 /** Returns a page of matching entries, newest first, and the total number of matches. */
 export async function findEntryPage(
@@ -224,7 +229,7 @@ const countRepetitions = (folded: FoldedEntries | undefined) =>
     ? null
     : { count: folded.count, subjects: folded.subjects.size, since: folded.since };
 
-const namesText = [
+const namesSql = [
   ...namedTables.map(
     ([table, column]) =>
       `select id, ${column} as name from ${table} where organization_id = ?1 and id in (select value from json_each(?2))`,
@@ -239,7 +244,7 @@ export async function findNames(
   ids: readonly string[],
 ): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();
-  const found = await store.query<{ id: string; name: string }>(namesText, [
+  const found = await store.query<{ id: string; name: string }>(namesSql, [
     organizationId,
     JSON.stringify([...new Set(ids)]),
   ]);

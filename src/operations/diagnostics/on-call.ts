@@ -13,13 +13,13 @@ type Context = { store: Store; clock: Clock };
 /** Maximum sentences in the message of a problem. */
 const maxSentences = 5;
 
-const organizationsText = `select id, name from organizations o where deleted_at is null
+const organizationsSql = `select id, name from organizations o where deleted_at is null
   and exists (select 1 from escalation_policies where organization_id = o.id) order by name, id`;
 
 /** Finds people whom a policy would notify now, and who can't be reached. */
 export async function examineOnCall({ store, clock }: Context): Promise<Diagnosis[]> {
   const now = clock();
-  const organizations = await store.query<{ id: string; name: string }>(organizationsText, []);
+  const organizations = await store.query<{ id: string; name: string }>(organizationsSql, []);
   const diagnoses: Diagnosis[] = [];
   for (const { id: organizationId, name } of organizations) {
     const { people, problems } = await readReadiness({ store, organizationId }, now, {

@@ -30,7 +30,7 @@ type Target = { id: string } & Record<
 >;
 
 const targetNames = ["url", "host", "port", "keyword", "jsonPath"];
-const targetsText = `select id, ${targetNames.map((name) => `settings ->> '${name}' as "${name}"`).join(", ")}
+const targetsSql = `select id, ${targetNames.map((name) => `settings ->> '${name}' as "${name}"`).join(", ")}
   from monitors where organization_id = ?`;
 
 /**
@@ -54,7 +54,7 @@ async function createKumaMetrics(caller: Caller): Promise<string> {
     now,
   );
   const targets = new Map(
-    (await store.query<Target>(targetsText, [organizationId])).map((target) => [target.id, target]),
+    (await store.query<Target>(targetsSql, [organizationId])).map((target) => [target.id, target]),
   );
   const labelled = rows.map((row) => ({
     row,

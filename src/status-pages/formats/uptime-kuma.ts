@@ -246,7 +246,7 @@ export async function renderKumaPage(tenant: Tenant, data: PublicData): Promise<
 
 /** Monitors per query. Other work can run between two queries. */
 const monitorsPerQuery = 250;
-const heartbeatsText = `select k.value as key, h.at, h.status, h.latency_ms as latencyMs from json_each(?) k
+const heartbeatsSql = `select k.value as key, h.at, h.status, h.latency_ms as latencyMs from json_each(?) k
      cross join heartbeats h on h.monitor_key = k.value and h.at >= coalesce((
        select at from heartbeats where monitor_key = k.value order by at desc limit 1 offset ?), 0)
    order by k.value, h.at`;
@@ -272,7 +272,7 @@ export async function renderKumaHeartbeats(
   const uptimeOf = new Map<number, number>();
   for (let from = 0; from < keys.length; from += monitorsPerQuery) {
     const portion = keys.slice(from, from + monitorsPerQuery);
-    const beats = await tenant.store.query<Beat>(heartbeatsText, [
+    const beats = await tenant.store.query<Beat>(heartbeatsSql, [
       JSON.stringify(portion),
       each - 1,
     ]);

@@ -15,10 +15,10 @@ export const describeTotals = (
   from json_each(?) wanted cross join ${table} u
     on u.${period} = ? and u.monitor_key = wanted.value`;
 
-const dayText = describeTotals("uptime_days", "day");
+const daySql = describeTotals("uptime_days", "day");
 
 /** SQL for the sums of some monitors in several hours. Parameters: hours and monitor keys as JSON. */
-const hoursText = `select u.monitor_key as key, sum(u.up_seconds) as upSeconds,
+const hoursSql = `select u.monitor_key as key, sum(u.up_seconds) as upSeconds,
     sum(u.degraded_seconds) as degradedSeconds, sum(u.down_seconds) as downSeconds,
     sum(u.maintenance_seconds) as maintenanceSeconds
   from json_each(?) hours cross join json_each(?) wanted cross join uptime_hours u
@@ -71,7 +71,7 @@ export function createDayReader(store: Store) {
   async function readTotals(into: ReadonlyMap<number, PackedDays>, from: number, to: number) {
     const keysJson = JSON.stringify([...into.keys()]);
     for (let day = from; day <= to; day++) {
-      const rows = await store.query<Totals & { key: number }>(dayText, [keysJson, day]);
+      const rows = await store.query<Totals & { key: number }>(daySql, [keysJson, day]);
       for (const { key, ...totals } of rows) into.get(key)?.set(day, totals);
       // The first read of many monitors is long, so other work can run between two days.
       await Bun.sleep(0);
@@ -132,7 +132,7 @@ export async function readDaysUntil(
     { length: Math.floor(at / hourMs) - today * 24 },
     (_, n) => today * 24 + n,
   );
-  const sums = await store.query<Totals & { key: number }>(hoursText, [
+  const sums = await store.query<Totals & { key: number }>(hoursSql, [
     JSON.stringify(hours),
     JSON.stringify(keys),
   ]);

@@ -233,7 +233,7 @@ type RecipientQuery = {
   notifiedOfWindow: string | null;
 };
 
-const recipientsText = `from subscribers s where organization_id = ?1 and page_id = ?2
+const recipientsSql = `from subscribers s where organization_id = ?1 and page_id = ?2
   and heard_from < ?3 and id > ?4 and quarantined_at is null and frequency = iif(?7, 'weekly', 'immediately')
   and case when ?7 then true when ?5 = '[]' then maintenance
     else incidents and minimum_severity in (select value from json_each(?5)) end
@@ -263,7 +263,7 @@ export function findRecipients(
   page: PageKey,
   { limit, ...query }: RecipientQuery & { limit: number },
 ): Promise<Listener[]> {
-  return store.query<Listener>(`select id, type ${recipientsText} order by id limit ?9`, [
+  return store.query<Listener>(`select id, type ${recipientsSql} order by id limit ?9`, [
     ...buildRecipientParameters(page, query),
     limit,
   ]);
@@ -285,7 +285,7 @@ export async function countRecipients(
   query: RecipientQuery,
 ): Promise<number> {
   const [row] = await store.query<{ count: number }>(
-    `select count(*) as count ${recipientsText}`,
+    `select count(*) as count ${recipientsSql}`,
     buildRecipientParameters(page, query),
   );
   return row?.count ?? 0;

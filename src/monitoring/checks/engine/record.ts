@@ -357,7 +357,7 @@ async function writeResults(
   });
 }
 
-const updateStatesText = `update monitor_states set status = given.status, since = given.since,
+const updateStatesSql = `update monitor_states set status = given.status, since = given.since,
     failures = given.failures, successes = given.successes, last_checked_at = given.last_checked_at,
     last_message = coalesce(given.last_message, monitor_states.last_message), latency_ms = given.latency_ms,
     certificate_expires_at = given.certificate_expires_at, details = given.details,
@@ -413,7 +413,7 @@ function buildStateUpdate(results: readonly Judged[]): Prepared {
     heartbeat.number ?? null,
     result.numberLevel ?? null,
   ]);
-  return { text: updateStatesText, parameters: [JSON.stringify(list)] };
+  return { text: updateStatesSql, parameters: [JSON.stringify(list)] };
 }
 
 /** Creates the statements of a state change: a guard, the event and the incident. */

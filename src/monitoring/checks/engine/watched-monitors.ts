@@ -12,7 +12,7 @@ import type { Severity } from "../../../core/fields.ts";
 import { openSettings } from "../../monitors/record.ts";
 import type { MonitorType } from "../../monitors/kinds-schema.ts";
 import { createInterner } from "../../../core/collections/interner.ts";
-import { lastReportsText, parseOpenRuns } from "../../jobs/store.ts";
+import { lastReportsSql, parseOpenRuns } from "../../jobs/store.ts";
 import { type OpenRuns, noRuns } from "../../jobs/report-rules.ts";
 import type { StoredStatus } from "../../../core/statuses.ts";
 import type { Fields } from "../../../core/collections/objects.ts";
@@ -97,7 +97,7 @@ type Row = Omit<
   reports: string | null;
 };
 
-const watchedText = `select s.key, m.organization_id as organizationId, m.id, m.name, m.type,
+const watchedSql = `select s.key, m.organization_id as organizationId, m.id, m.name, m.type,
     m.settings ->> 'url' as url, m.settings ->> 'host' as host,
     json_remove(m.settings, '$.url', '$.host') as settings, m.secrets, m.interval_seconds as intervalSeconds, m.timeout_seconds * 1000 as timeoutMs,
     m.retries, m.confirmations, m.retry_interval_seconds as retryIntervalSeconds,
@@ -107,7 +107,7 @@ const watchedText = `select s.key, m.organization_id as organizationId, m.id, m.
     s.certificate_expires_at as certificateExpiresAt, s.number_level as numberLevel, iif(m.type = 'composite', (
       select json_group_array(d.parent_id order by d.position) from monitor_dependencies d
       where d.organization_id = m.organization_id and d.monitor_id = m.id), null) as dependsOn,
-    iif(m.type = 'push', (${lastReportsText}), null) as reports
+    iif(m.type = 'push', (${lastReportsSql}), null) as reports
   from monitors m
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
   where not s.paused`;
@@ -121,7 +121,7 @@ type Reading = { store: Store; vault: Vault; log: Log; leases: Leases };
 
 /** Yields all monitors that this node checks, page by page. Paused monitors are not included. */
 export async function* readAllWatched(reading: Reading): AsyncGenerator<Watched[]> {
-  const page = `${watchedText} and s.key > ? order by s.key limit ${readAtOnce}`;
+  const page = `${watchedSql} and s.key > ? order by s.key limit ${readAtOnce}`;
   for (let last = -1; ;) {
     const rows = await reading.store.query<Row>(page, [last]);
     yield openWatched(reading, rows);
@@ -136,7 +136,7 @@ async function readWatchedAmong(
   organizationId: string,
   ids: readonly string[],
 ): Promise<Watched[]> {
-  const among = `${watchedText} and m.organization_id = ? and m.id in (select value from json_each(?))`;
+  const among = `${watchedSql} and m.organization_id = ? and m.id in (select value from json_each(?))`;
   return openWatched(
     reading,
     await reading.store.query(among, [organizationId, JSON.stringify(ids)]),
@@ -155,7 +155,7 @@ export async function findChecked(
 
 /** Returns the timeout of a monitor in milliseconds; null if it is paused or does not exist. */
 export async function findTimeout(store: Store, organizationId: string, id: string) {
-  const [row] = await store.query<Row>(`${watchedText} and m.organization_id = ? and m.id = ?`, [
+  const [row] = await store.query<Row>(`${watchedSql} and m.organization_id = ? and m.id = ?`, [
     organizationId,
     id,
   ]);
