@@ -57,20 +57,14 @@ export function createIncidentReader(
     return at === null ? rows : selectPublishedThen({ store, organizationId }, rows, rules, at);
   };
   const queryOpened = (from: number, to: number) =>
-    queryIncidents(
-      incidentsBetweenSql,
-      buildFirstId(from),
-      buildFirstId(to),
-      ...published,
-      maxIncidents,
-    );
+    queryIncidents(betweenSql, buildFirstId(from), buildFirstId(to), ...published, maxIncidents);
   return {
     /** Open incidents, and incidents with an update or postmortem in the last 8 days, newest first. */
     currentIncidents: async (now: number) => {
       const since = formatTimestamp(now - 8 * dayMs);
       const [open, recent] = await Promise.all([
-        queryIncidents(openIncidentsSql, endId, ...published, maxIncidents),
-        queryIncidents(recentIncidentsSql, endId, since, since, ...published, maxIncidents),
+        queryIncidents(openSql, endId, ...published, maxIncidents),
+        queryIncidents(recentSql, endId, since, since, ...published, maxIncidents),
       ]);
       const rows = [...new Map([...open, ...recent].map((row) => [row.id, row])).values()];
       rows.sort((a, b) => (a.id < b.id ? 1 : -1));
@@ -100,10 +94,9 @@ export function createIncidentReader(
       );
     },
     hasBefore: async (at: number) =>
-      (await queryIncidents(earlierIncidentSql, buildFirstId(at), ...published)).length > 0,
+      (await queryIncidents(earlierSql, buildFirstId(at), ...published)).length > 0,
     /** Time of the last change of an incident on the page; null without incidents. */
-    lastChange: async () =>
-      (await queryIncidents(lastChangeSql, ...published))[0]?.updatedAt ?? null,
+    lastChange: async () => (await queryIncidents(lastSql, ...published))[0]?.updatedAt ?? null,
     /** An unsaved draft as the page would show it; null if the page would not show it. */
     publishDraft(draft: ShownIncident): PublicIncident | null {
       if (!isPublishedIncident(draft, rules)) return null;
@@ -200,13 +193,13 @@ const isPublished = `public and (${isAffected}
 const lastId = "~";
 
 // The plus keeps the primary key out of the plan: at present, all incidents are before `lastId`.
-const openIncidentsSql = `select ${incidentColumns} from incidents
+const openSql = `select ${incidentColumns} from incidents
   where organization_id = ? and +id < ? and status in ('investigating', 'identified', 'monitoring')
     and ${isPublished}
   order by id desc limit ?`;
 
 // A correction alone does not bring an old incident back to the page.
-const recentIncidentsSql = `select ${incidentColumns} from incidents
+const recentSql = `select ${incidentColumns} from incidents
   where organization_id = ? and +id < ? and updated_at >= ? and ? <= max(
     coalesce((select max(created_at) from incident_updates u
       where u.organization_id = incidents.organization_id and u.incident_id = incidents.id), ''),
@@ -215,7 +208,7 @@ const recentIncidentsSql = `select ${incidentColumns} from incidents
     and ${isPublished}
   order by updated_at desc limit ?`;
 
-const incidentsBetweenSql = `select ${incidentColumns} from incidents
+const betweenSql = `select ${incidentColumns} from incidents
   where organization_id = ? and id >= ? and id < ? and ${isPublished} order by id desc limit ?`;
 
 const updatesSql = `select u.incident_id as incidentId, u.id, u.status, u.automatic, u.translations,
@@ -231,11 +224,11 @@ const updatesSql = `select u.incident_id as incidentId, u.id, u.status, u.automa
   order by u.seq desc`;
 
 /** Counts the updates of each incident before a position in its timeline. */
-const updateCountsSql = `select u.incident_id as incidentId, count(*) as count from json_each(?) wanted
+const countsSql = `select u.incident_id as incidentId, count(*) as count from json_each(?) wanted
     cross join incident_updates u on u.organization_id = ? and u.incident_id = wanted.value
   where u.seq < ? and u.created_at <= ? group by u.incident_id`;
 
-const updateSeqSql = `select seq from incident_updates
+const seqSql = `select seq from incident_updates
   where organization_id = ? and incident_id = ? and id = ?`;
 
 const postmortemsSql = `select p.incident_id as incidentId, p.message, p.published_at as publishedAt
@@ -246,11 +239,11 @@ const postmortemsSql = `select p.incident_id as incidentId, p.message, p.publish
 const incidentSql = `select ${incidentColumns} from incidents
   where organization_id = ? and id = ? and ${isPublished}`;
 
-const earlierIncidentSql = `select 1 from incidents
+const earlierSql = `select 1 from incidents
   where organization_id = ? and id < ? and ${isPublished} limit 1`;
 
 // Examines at most the latest 1,000 incidents, even if the page shows none of them.
-const lastChangeSql = `select updated_at as updatedAt from (select * from incidents
+const lastSql = `select updated_at as updatedAt from (select * from incidents
     where organization_id = ? order by updated_at desc limit 1000) incidents
   where ${isPublished} limit 1`;
 
@@ -286,11 +279,7 @@ async function loadIncidents(
     before === undefined
       ? Number.MAX_SAFE_INTEGER
       : ((
-          await store.query<{ seq: number }>(updateSeqSql, [
-            organizationId,
-            rows[0]?.id ?? "",
-            before,
-          ])
+          await store.query<{ seq: number }>(seqSql, [organizationId, rows[0]?.id ?? "", before])
         )[0]?.seq ?? 0);
   const [updates, counts, postmortems] = await Promise.all([
     store.query<StoredUpdate & { incidentId: string }>(updatesSql, [
@@ -301,7 +290,7 @@ async function loadIncidents(
       only ?? null,
       latest,
     ]),
-    store.query<{ incidentId: string; count: number }>(updateCountsSql, [
+    store.query<{ incidentId: string; count: number }>(countsSql, [
       ids,
       organizationId,
       until,
