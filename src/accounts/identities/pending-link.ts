@@ -3,7 +3,7 @@ import { singleSignOnBounds } from "../../core/limits.ts";
 import { parseJsonOrNull } from "../../core/collections/objects.ts";
 import type { Statement } from "../../database/store.ts";
 import type { VisitorContext } from "../../http/visitor-context.ts";
-import { findProvider } from "../identity-providers/store.ts";
+import { findProvider, guardProviderUnchanged } from "../identity-providers/store.ts";
 import { emailKeyOf } from "../people/rules.ts";
 import type { PersonRow } from "../people/store.ts";
 import { type Account, addIdentity, findIdentity } from "./store.ts";
@@ -62,8 +62,7 @@ export async function buildPendingLink(
   if (link === null || link.emailKey !== emailKey) return [];
   context.cookies.set({ name: cookieName, value: "", maxAgeSeconds: 0, sameSite: "Strict" });
   const { store } = context;
-  const isFree =
-    (await findProvider(store, link.providerId)) !== null &&
-    (await findIdentity(store, link)) === null;
-  return isFree ? addIdentity(context, id, link) : [];
+  const provider = await findProvider(store, link.providerId);
+  const isFree = provider?.enabled === true && (await findIdentity(store, link)) === null;
+  return isFree ? [guardProviderUnchanged(provider), ...addIdentity(context, id, link)] : [];
 }

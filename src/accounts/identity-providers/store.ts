@@ -81,14 +81,17 @@ export function addProvider(store: Store, row: ProviderRow): Statement[] {
   ];
 }
 
+/** Guards that the provider is as it was read. */
+export const guardProviderUnchanged = ({ id, version }: Pick<ProviderRow, "id" | "version">) =>
+  guard(
+    sql`exists (select 1 from ${identityProviders} where id = ${id} and version = ${version})`,
+    () => new StaleRead(),
+  );
+
 /** Changes a provider, guarded by the version that was read. */
 export function changeProvider(store: Store, before: ProviderRow, after: ProviderRow): Statement[] {
   return [
-    guard(
-      sql`exists (select 1 from ${identityProviders}
-        where id = ${before.id} and version = ${before.version})`,
-      () => new StaleRead(),
-    ),
+    guardProviderUnchanged(before),
     store.db.update(identityProviders).set(after).where(eq(identityProviders.id, before.id)),
   ];
 }

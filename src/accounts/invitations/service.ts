@@ -202,7 +202,10 @@ export async function viewInvitation(context: VisitorContext, token: string) {
  * NOT_FOUND for the token, UNAUTHORIZED for the password, VALIDATION_ERROR, RATE_LIMITED, and
  * CONFLICT for a member.
  */
-export async function acceptInvitation(context: VisitorContext, input: Acceptance): Promise<Stage> {
+export const acceptInvitation = (context: VisitorContext, input: Acceptance): Promise<Stage> =>
+  retryOnStaleRead(() => join(context, input));
+
+async function join(context: VisitorContext, input: Acceptance): Promise<Stage> {
   const { store, session } = context;
   const { invitation, organizationName } = await findOpenInvitation(context, input.token);
   const { email, emailKey } = invitation;

@@ -141,16 +141,23 @@ export const noWrongCodes = {
 export function changePerson(store: Store, before: PersonRow, change: Partial<PersonRow>) {
   const { id, version } = before;
   return [
-    guard(
-      sql`exists (select 1 from ${people} where id = ${id} and version = ${version})`,
-      () => new StaleRead(),
-    ),
+    guardPersonUnchanged(before),
     store.db
       .update(people)
       .set({ ...change, version: version + 1 })
       .where(eq(people.id, id)),
   ];
 }
+
+/** Guards that password, factors and address of the person are those that were read. */
+export const guardPersonUnchanged = ({
+  id,
+  version,
+}: Pick<PersonRow, "id" | "version">): Prepared =>
+  guard(
+    sql`exists (select 1 from ${people} where id = ${id} and version = ${version})`,
+    () => new StaleRead(),
+  );
 
 /** Guards that the person has a way to sign in. Append it to writes that remove one. */
 export function guardCanSignIn(personId: string): Prepared {

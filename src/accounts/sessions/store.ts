@@ -1,8 +1,9 @@
 /** Queries and statements of sessions. */
 import { and, desc, eq, gte, ne, sql } from "drizzle-orm";
+import type { AppError } from "../../core/errors.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { type SweepContext, sweepRows } from "../../database/backup/sweeping.ts";
-import type { Statement, Store } from "../../database/store.ts";
+import { guard, type Prepared, type Statement, type Store } from "../../database/store.ts";
 import { sessions } from "../../database/tables/accounts.ts";
 import { idleMs, oldestMs, waitingMs } from "./rules.ts";
 
@@ -68,6 +69,13 @@ export function sweepSessions(context: SweepContext): Promise<void> {
     [oldest, idle, waiting],
   );
 }
+
+/** Guards that the sign-in that waits for a second factor was not ended meanwhile. */
+export const guardWaiting = (id: string, otherwise: () => AppError): Prepared =>
+  guard(
+    sql`exists (select 1 from ${sessions} where id = ${id} and stage = 'two-factor')`,
+    otherwise,
+  );
 
 /** Counts a wrong code. After the last allowed one, the sign-in starts again. */
 export function countWrongCode(store: Store, id: string, max: number): Statement[] {

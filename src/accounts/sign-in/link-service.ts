@@ -4,7 +4,7 @@ import type { Scope } from "../../events/scope.ts";
 import { AppError } from "../../core/errors.ts";
 import { createToken, sha256 } from "../../core/ids.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
-import { guard } from "../../database/store.ts";
+import { guard, retryOnStaleRead } from "../../database/store.ts";
 import { people, signInLinks } from "../../database/tables/accounts.ts";
 import { tryWithLimits } from "../../http/access/attempt-limits.ts";
 import { directWay } from "../../http/access/session.ts";
@@ -39,7 +39,10 @@ export async function createSignInLink(
  * Signs in with a link, without password and second factor: only who operates the machine can create
  * one. Throws NOT_FOUND for a wrong, used or expired link, RATE_LIMITED.
  */
-export async function signInByLink(context: VisitorContext, token: string): Promise<Stage> {
+export const signInByLink = (context: VisitorContext, token: string): Promise<Stage> =>
+  retryOnStaleRead(() => useLink(context, token));
+
+async function useLink(context: VisitorContext, token: string): Promise<Stage> {
   const { store, clock } = context;
   const createExpiredError = () =>
     new AppError(

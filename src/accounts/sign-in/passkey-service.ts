@@ -11,6 +11,7 @@ import { createChallenge, verifyPasskey } from "../passkeys/service.ts";
 import { buildPasskeyUse, findPasskeys } from "../passkeys/store.ts";
 import { findOrganizationIds, findPerson, type PersonRow } from "../people/store.ts";
 import { buildAuditRows } from "../sessions/service.ts";
+import { guardWaiting } from "../sessions/store.ts";
 import { clearWrongCodes } from "../two-factor/service.ts";
 import type { Stage } from "./schema.ts";
 import { startSession } from "./service.ts";
@@ -84,8 +85,12 @@ export function signInWithPasskey(context: VisitorContext, proof: PasskeyProof):
     const statements = buildPasskeyUse(store, passkey, { challengedAt, signCount, lastUsedAt });
     if (isAlone || session === null)
       return startSession(context, person, "signed-in", statements, directWay);
-    const forgiven = clearWrongCodes(person.id, session.id);
-    return startSession(context, person, "signed-in", [...statements, forgiven], session.way);
+    const further = [
+      guardWaiting(session.id, signInRequiredError),
+      ...statements,
+      clearWrongCodes(person.id, session.id),
+    ];
+    return startSession(context, person, "signed-in", further, session.way);
   });
 }
 

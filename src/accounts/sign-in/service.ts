@@ -6,7 +6,7 @@ import { AppError } from "../../core/errors.ts";
 import { createToken } from "../../core/ids.ts";
 import { listChangedFields } from "../../core/field-changes.ts";
 import { findPasswordIndex } from "../../core/security/passwords.ts";
-import type { Statement } from "../../database/store.ts";
+import { retryOnStaleRead, type Statement } from "../../database/store.ts";
 import {
   buildHashingClient,
   tryWithLimits,
@@ -26,9 +26,10 @@ import {
   findPeopleByEmail,
   hasPeople,
   findOrganizationIds,
+  guardPersonUnchanged,
   type PersonRow,
 } from "../people/store.ts";
-import { countWrongCode, findSessions, removeSession } from "../sessions/store.ts";
+import { countWrongCode, findSessions, guardWaiting, removeSession } from "../sessions/store.ts";
 import { buildAuditRows, buildPersonAudit, buildNewSession } from "../sessions/service.ts";
 import {
   findClockIssue,
@@ -104,14 +105,18 @@ export async function findPersonByPassword(
  * Checks the password, then starts a session or waits for a code. Throws RATE_LIMITED, and the same
  * UNAUTHORIZED for a wrong address and a wrong password.
  */
-export async function signIn(context: VisitorContext, { email, password }: SignIn): Promise<Stage> {
+export function signIn(context: VisitorContext, { email, password }: SignIn): Promise<Stage> {
   const { log, address, requestId } = context;
-  const person = await tryWithLimits(context, () => findPersonByPassword(context, email, password));
-  if (person === null) {
-    log.warn("sign-in failed", { address, requestId });
-    throw new AppError("UNAUTHORIZED", "The e-mail address or the password is wrong.");
-  }
-  return admitPerson(context, person);
+  return retryOnStaleRead(async () => {
+    const person = await tryWithLimits(context, () =>
+      findPersonByPassword(context, email, password),
+    );
+    if (person === null) {
+      log.warn("sign-in failed", { address, requestId });
+      throw new AppError("UNAUTHORIZED", "The e-mail address or the password is wrong.");
+    }
+    return admitPerson(context, person);
+  });
 }
 
 /**
@@ -146,10 +151,11 @@ async function assertPasswordAccepted(context: VisitorContext, person: PersonRow
 /**
  * Starts a session at this stage and way. Writes `further` together with it. Unless a provider
  * signs the person in, links the account at a provider that waits in this browser for this sign-in.
+ * Throws StaleRead if the password, the factors or the address changed while they were checked.
  */
 export async function startSession(
   context: VisitorContext,
-  person: Pick<PersonRow, "id" | "name" | "emailKey">,
+  person: Pick<PersonRow, "id" | "name" | "emailKey" | "version">,
   stage: "signed-in" | "two-factor",
   further: readonly Statement[] = [],
   way: SignInWay = passwordWay,
@@ -174,6 +180,7 @@ export async function startSession(
     );
   await store.atomic([
     ...further,
+    guardPersonUnchanged(person),
     ...statements,
     ...linked,
     ...buildAudit("person.signed-in"),
@@ -195,7 +202,10 @@ async function chooseWay(
 }
 
 /** Completes a sign-in with a code. Throws UNAUTHORIZED for a wrong or unexpected code, RATE_LIMITED. */
-export async function enterCode(context: VisitorContext, code: string): Promise<Stage> {
+export const enterCode = (context: VisitorContext, code: string): Promise<Stage> =>
+  retryOnStaleRead(() => tryCode(context, code));
+
+async function tryCode(context: VisitorContext, code: string): Promise<Stage> {
   const { store, session, log, address, requestId, clock } = context;
   const person =
     session?.stage === "two-factor" ? await findPerson(store, session.person.id) : null;
@@ -209,8 +219,9 @@ export async function enterCode(context: VisitorContext, code: string): Promise<
     await codeLimitKeyOf(context, person.id),
   );
   if (used !== null) {
+    const waiting = guardWaiting(session.id, signInRequiredError);
     const forgiven = clearWrongCodes(person.id, session.id);
-    return startSession(context, person, "signed-in", [...used, forgiven], session.way);
+    return startSession(context, person, "signed-in", [waiting, ...used, forgiven], session.way);
   }
   log.warn("two-factor failed", { address, requestId, personId: person.id });
   const somebody = { type: "visitor" as const, id: null, name: `a person at ${address}` };

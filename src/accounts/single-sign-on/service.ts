@@ -14,6 +14,7 @@ import {
   recordIdentityUse,
 } from "../identities/store.ts";
 import { type OpenedProvider, openProvider } from "../identity-providers/service.ts";
+import { findProvider, guardProviderUnchanged } from "../identity-providers/store.ts";
 import { callbackPath, passwordPath } from "../identity-providers/preset-rules.ts";
 import { buildJoinStatements, findOpenInvitation } from "../invitations/service.ts";
 import { emailKeyOf } from "../people/rules.ts";
@@ -203,15 +204,33 @@ async function finishFor(
       await admitVisitor(context, { pageId: purpose.pageId, provider, claims });
       return { type: "done", returnTo, isVisitor: true };
     case "link":
-      await retryOnStaleRead(() => linkAccount(context, provider, purpose, claims));
+      await repeatWith(context, provider, () => linkAccount(context, provider, purpose, claims));
       return { type: "done", returnTo };
     case "invitation":
-      await retryOnStaleRead(() => joinThrough(context, provider, purpose.token, claims));
+      await repeatWith(context, provider, () =>
+        joinThrough(context, provider, purpose.token, claims),
+      );
       return { type: "done", returnTo };
     case "sign-in":
-      return retryOnStaleRead(() => signInThrough(context, provider, returnTo, claims));
+      return repeatWith(context, provider, () =>
+        signInThrough(context, provider, returnTo, claims),
+      );
   }
 }
+
+/** Repeats `finish` on StaleRead. Throws ProviderFailure if the provider was changed since it was read. */
+const repeatWith = <T>(
+  { store }: VisitorContext,
+  { id, version, name }: OpenedProvider,
+  finish: () => Promise<T>,
+): Promise<T> =>
+  retryOnStaleRead(async () => {
+    const now = await findProvider(store, id);
+    if (now?.version === version) return finish();
+    throw new ProviderFailure(`The settings of ${name} were changed during this sign-in.`, {
+      advice: startAgain,
+    });
+  });
 
 /**
  * Signs in the account that a trusted proxy has identified. Throws ProviderFailure, as after a
@@ -223,7 +242,7 @@ export function signInAccount(
   claims: VerifiedClaims,
 ): Promise<Outcome> {
   assertDomain(provider, claims);
-  return retryOnStaleRead(() => signInThrough(context, provider, "/", claims));
+  return repeatWith(context, provider, () => signInThrough(context, provider, "/", claims));
 }
 
 const accountOf = ({ id }: OpenedProvider, { subject, email }: VerifiedClaims): Account => ({
@@ -254,6 +273,7 @@ async function linkAccount(
     });
   const { id, name } = person;
   await store.atomic([
+    guardProviderUnchanged(provider),
     ...addIdentity(context, id, accountOf(provider, claims)),
     ...buildAuditRows(
       await findOrganizationIds(store, id),
@@ -288,7 +308,11 @@ async function joinThrough(
       context,
       known,
       "signed-in",
-      [...statements, ...buildJoinStatements(context, invitation, known)],
+      [
+        guardProviderUnchanged(provider),
+        ...statements,
+        ...buildJoinStatements(context, invitation, known),
+      ],
       wayOf(context, provider),
     );
   }
@@ -299,6 +323,7 @@ async function joinThrough(
     added.row,
     "signed-in",
     [
+      guardProviderUnchanged(provider),
       ...added.statements,
       ...addIdentity(context, added.row.id, account),
       ...buildJoinStatements(context, invitation, added.row),
@@ -363,7 +388,7 @@ async function signInWithRoles(
     context,
     person,
     "signed-in",
-    buildIdentity(grantedOrganizationIds),
+    [guardProviderUnchanged(provider), ...buildIdentity(grantedOrganizationIds)],
     wayOf(context, provider),
   );
   return { type: "done", returnTo };
@@ -441,7 +466,8 @@ async function signInNew(
   const linked = addIdentity(context, row.id, accountOf(provider, claims), granted);
   const way = wayOf(context, provider);
   try {
-    await startSession(context, row, "signed-in", [...statements, ...linked], way);
+    const further = [guardProviderUnchanged(provider), ...statements, ...linked];
+    await startSession(context, row, "signed-in", further, way);
   } catch (error) {
     // Another tab can have added the person a moment ago.
     const identity = await findIdentity(context.store, accountOf(provider, claims));

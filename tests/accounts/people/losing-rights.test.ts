@@ -2,7 +2,13 @@ import { afterEach, describe, expect, test } from "bun:test";
 import type { Client } from "../../support/appliance.ts";
 import { createDashboard } from "../../support/dashboard.ts";
 import { openStream } from "../../support/live.ts";
-import { addToOrganization, signInMember, signInVisitor } from "../../support/people.ts";
+import {
+  addToOrganization,
+  createBrowser,
+  password,
+  signInMember,
+  signInVisitor,
+} from "../../support/people.ts";
 import { isOnRqlite } from "../../support/engines.ts";
 
 const running: { stop(): Promise<void> }[] = [];
@@ -128,6 +134,22 @@ test("a key that an admin creates while being demoted to member stops working", 
     time.now += 500;
     if (key.status === 403) continue;
     expect((await client(key.json.data.key)("GET", "/api/v1/monitors")).status).toBe(401);
+  }
+});
+
+test("a sign-in that checks the old password while it is changed starts no session", async () => {
+  const { bea, made } = await openSessions();
+  const words = [password, "another long password", "a third long password", "the fourth password"];
+  for (const [index, next] of words.slice(1).entries()) {
+    const current = words[index] ?? "";
+    const browsers = Array.from({ length: 4 }, () => createBrowser(made));
+    const body = { current, password: next };
+    const [changed] = await Promise.all([
+      bea.page("POST", "/dashboard/profile/password", { body }),
+      ...browsers.map((browser) => browser.signIn(bea.email, current)),
+    ]);
+    expect(changed.status).toBe(200);
+    for (const browser of browsers) expect(await browser.state()).toBe("signed-out");
   }
 });
 

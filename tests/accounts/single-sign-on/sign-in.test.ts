@@ -676,6 +676,41 @@ describe("a provider that does not work", () => {
     expect((await presenceOf(browser)).ways.providers).toEqual([]);
     expect((await browser.page("POST", "/sign-in/provider", body)).status).toBe(404);
   });
+
+  const none = { organizations: [] };
+  for (const [what, change] of [
+    ["turned off", (world: World) => world.change({ enabled: false })],
+    ["limited to a domain", (world: World) => world.change({ allowedDomains: ["corp.example"] })],
+    ["closed for every organization", (world: World) => world.change(none)],
+    [
+      "deleted",
+      (world: World) => world.admin.page("DELETE", `${providers}/${world.providerId}`, {}),
+    ],
+  ] as const)
+    for (const isKnown of [false, true])
+      test(`${what} while it answers, it signs ${isKnown ? "nobody in" : "in no new person"}`, async () => {
+        await using world = await createWorld();
+        if (isKnown) await world.signIn();
+        const browser = world.createBrowser();
+        world.provider.state.answer = async (path) => {
+          if (path === "/token") await change(world);
+          return null;
+        };
+        const end = await world.signIn(browser);
+        expect([end.status, end.text.includes("changed during this sign-in")]).toEqual([403, true]);
+        expect((await presenceOf(browser)).state).toBe("signed-out");
+      });
+
+  test("was turned off while an account waits for its password, which then links nothing", async () => {
+    await using world = await createWorld();
+    const bea = await createPerson(world, world.ours.id, "member", { name: "Bea" });
+    world.provider.state.claims = { sub: "bea", email: bea.email, email_verified: true };
+    const waiting = world.createBrowser();
+    await world.signIn(waiting);
+    await world.change({ enabled: false });
+    await waiting.page("POST", "/sign-in", { email: bea.email, password });
+    expect((await waiting.page("GET", "/identities")).json.data).toEqual([]);
+  });
 });
 
 describe("an account with the same address", () => {
