@@ -47,7 +47,7 @@ export async function startIdentityProvider(
     /** Changes of the parameters that the browser brings back. */
     returned: {} as Record<string, string | null>,
     /** Replaces the response to every request, by path. */
-    answer: null as ((path: string) => Response | Promise<Response> | null) | null,
+    answer: null as ((path: string) => Response | null | Promise<Response | null>) | null,
     requests: [] as { path: string; body: string; authorization: string | null }[],
   };
   const server = Bun.serve({
