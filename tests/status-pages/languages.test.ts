@@ -11,6 +11,7 @@ import { type Dictionary, en } from "../../src/status-pages/languages/en.ts";
 import { Language } from "../../src/status-pages/languages/language.ts";
 import { dictionaries, getLanguage } from "../../src/status-pages/languages/catalogue.ts";
 import { describeRecurrence } from "../../src/status-pages/languages/recurrence.ts";
+import { OfferedLanguages } from "../../src/status-pages/site/page-language.ts";
 import { renderStatusPage } from "../../src/status-pages/page.tsx";
 import { createLinks } from "../../src/status-pages/links.ts";
 import { buildView, describeDay } from "../../src/status-pages/rendering/view.ts";
@@ -226,7 +227,32 @@ describe("the language of a visitor", () => {
   for (const [header, chosen] of cases)
     test(`is ${chosen} for ${header?.slice(0, 40) ?? "no header"}`, () =>
       expect(negotiateLanguage(header, pageLanguages)).toBe(chosen as PageLanguage));
+
+  test("stays the same when it is remembered, and the query goes before the header", () => {
+    const page = { language: "en", languages: ["de", "pt-BR"] } as const;
+    const languages = OfferedLanguages.of(page);
+    const headers = [...cases.map(([header]) => header), ...pageLanguages].flatMap((header) =>
+      // More different headers than are remembered.
+      header === null || header === "" ? [null] : [header, ...buildWeights(header)],
+    );
+    for (const header of [...headers, ...headers.toReversed()])
+      for (const query of [null, "de", "fr"]) {
+        const url = `http://localhost/status/ours${query === null ? "" : `?lang=${query}`}`;
+        const request = new Request(
+          url,
+          header === null ? {} : { headers: { "Accept-Language": header } },
+        );
+        const wanted = query === "de" ? "de" : negotiateLanguage(header, ["en", "de", "pt-BR"]);
+        expect(languages?.choose(request, "page")).toBe(wanted);
+        expect(languages?.choose(request, "page", query)).toBe(wanted);
+        expect(languages?.choose(request, "rss", query)).toBe(query === "de" ? "de" : "en");
+      }
+  });
 });
+
+/** Returns headers that begin with the same ones. */
+const buildWeights = (header: string) =>
+  Array.from({ length: 9 }, (_, index) => `${header}, it;q=0.${index + 1}`);
 
 /** Names that are the same in every language. */
 const names = /RSS|Atom|JSON|Signalbox|ours|UTC|\bESC\b|\bEsc\b|https?:\S+|\S+@\S+/g;

@@ -302,6 +302,8 @@ test("an address that was served before still depends on method, query, language
     for (const method of ["POST", "PUT", "DELETE"])
       expect([method, (await get(path, { method })).status]).toEqual([method, 404]);
   }
+  await publish({ languages: ["fr"] });
+  await waitUntil(async () => (await languageOf("?lang=de", "fr")) === "fr");
   await publish({ visibility: "hidden" });
   await waitUntil(async () => (await get(path)).status === 404);
 });

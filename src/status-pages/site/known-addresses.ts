@@ -9,6 +9,8 @@ import type { PartName } from "./public-paths.ts";
 export type Target = {
   slug: string;
   name: PartName;
+  /** Language in the query; null without one. */
+  requestedLanguage: string | null;
   key: string;
   keys: Partial<Record<PageLanguage, string>>;
 };
@@ -16,7 +18,7 @@ export type Target = {
 /** Maximum remembered addresses. */
 const maxAddresses = 1_000;
 
-/** Without a query, or with a language. Clients can invent any number of other queries. */
+/** Without a query, so without an access token, or with a language. Clients can invent any number of other queries. */
 const rememberedUrl = /^[^?]{1,300}(?:\?lang=[\w-]{1,20})?$/;
 
 export class KnownAddresses {

@@ -38,10 +38,13 @@ export class OfferedLanguages {
     return this.#offered.join() === other.#offered.join();
   }
 
-  choose(request: Request, name: PartName): PageLanguage {
-    const requestedLanguage = readLanguage(request);
-    const found = this.#offered.find((one) => one === requestedLanguage);
-    if (found !== undefined) return found;
+  choose(
+    request: Request,
+    name: PartName,
+    requestedLanguage = readLanguage(request),
+  ): PageLanguage {
+    if (requestedLanguage !== null)
+      for (const language of this.#offered) if (language === requestedLanguage) return language;
     return isNegotiated(name) ? this.#negotiate(request) : this.#offered[0];
   }
 

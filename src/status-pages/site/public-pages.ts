@@ -107,8 +107,10 @@ export class PublicPages {
   /** Serves a part of a page from the cache, or renders it. */
   serve(request: Request, address: PageAddress, part: Part): Response | Promise<Response> {
     const key = cacheKey(address, part);
-    const target = { slug: address.slug, name: part.name, key, keys: {} };
-    const cached = this.#respondCached(request, target);
+    const { slug } = address;
+    const requestedLanguage = readLanguage(request);
+    const target = { slug, name: part.name, requestedLanguage, key, keys: {} };
+    const cached = hasAccessToken(request) ? null : this.#respondCached(request, target);
     if (cached === null) return this.#serveUncached(request, address, part);
     this.#addresses.add(request, target);
     return cached;
@@ -120,12 +122,14 @@ export class PublicPages {
     return target && this.#respondCached(request, target);
   }
 
+  /** Returns the cached response for everyone; null if there is none, or if the visitor can see more. */
   #respondCached(request: Request, target: Target): Response | null {
-    const { slug, name, keys } = target;
+    const { cache } = this.#dependencies;
+    const { slug, name, requestedLanguage, key, keys } = target;
     const offered = isFilePart(name) ? undefined : this.#offered.get(slug);
-    if (offered === undefined) return this.#respondToAnyone(request, target.key);
-    const language = offered.choose(request, name);
-    return this.#respondToAnyone(request, (keys[language] ??= `${target.key} ${language}`));
+    if (offered === undefined) return cache.respondCached(request, key);
+    const language = offered.choose(request, name, requestedLanguage);
+    return cache.respondCached(request, (keys[language] ??= `${key} ${language}`));
   }
 
   /** Chooses the language of a response. `isOnlyOne` if the page offers no other. */
@@ -138,11 +142,6 @@ export class PublicPages {
     const known = this.#offered.get(head.slug);
     if (known === undefined || !known.equals(offered)) this.#offered.set(head.slug, offered);
     return { language: offered.choose(request, name), isOnlyOne: false };
-  }
-
-  /** Returns the cached response for everyone; null if there is none, or if the visitor can see more. */
-  #respondToAnyone(request: Request, key: string): Response | null {
-    return hasAccessToken(request) ? null : this.#dependencies.cache.respondCached(request, key);
   }
 
   async #serveUncached(request: Request, address: PageAddress, part: Part): Promise<Response> {
@@ -213,7 +212,7 @@ export class PublicPages {
     const chosen = readLanguage(request);
     const chosenLanguage = pageLanguages.find((one) => one === chosen);
     const openKey = chosenLanguage === undefined ? path : `${path} ${chosenLanguage}`;
-    const cached = this.#respondToAnyone(request, openKey);
+    const cached = hasAccessToken(request) ? null : cache.respondCached(request, openKey);
     if (cached !== null) return cached;
     for (const candidate of await find()) {
       const { head, neededAudience } = candidate;
