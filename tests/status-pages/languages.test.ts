@@ -9,7 +9,7 @@ import { formatDay, getFormatter } from "../../src/core/time/times.ts";
 import { parseRule } from "../../src/monitoring/maintenance/recurrence-rules.ts";
 import { type Dictionary, en } from "../../src/status-pages/languages/en.ts";
 import { Language } from "../../src/status-pages/languages/language.ts";
-import { dictionaries, getLanguage } from "../../src/status-pages/languages/catalogue.ts";
+import { getDictionary, getLanguage } from "../../src/status-pages/languages/catalogue.ts";
 import { describeRecurrence } from "../../src/status-pages/languages/recurrence.ts";
 import { OfferedLanguages } from "../../src/status-pages/site/page-language.ts";
 import { renderStatusPage } from "../../src/status-pages/page.tsx";
@@ -31,7 +31,7 @@ const sortUnique = (names: readonly (string | undefined)[]) =>
   [...new Set(names.map((name) => name ?? ""))].sort();
 
 describe("a dictionary", () => {
-  for (const [tag, words] of Object.entries(dictionaries) as [PageLanguage, Dictionary][])
+  for (const [tag, words] of pageLanguages.map((tag) => [tag, getDictionary(tag)] as const))
     test(`has all texts with their placeholders and plural forms in ${tag}`, () => {
       const used = new Set(
         Array.from({ length: 201 }, (_, count) => new Intl.PluralRules(tag).select(count)),
@@ -105,7 +105,7 @@ describe("numbers, durations and plurals follow CLDR", () => {
       string
     >;
     for (const tag of pageLanguages) {
-      const language = new Language(tag, { ...dictionaries[tag], earlierUpdates: named });
+      const language = new Language(tag, { ...getDictionary(tag), earlierUpdates: named });
       const found = forms.map((form) => {
         const numbers = cldr[tag].plurals[form] ?? [];
         return numbers.filter((number) => language.count("earlierUpdates", number) !== form);

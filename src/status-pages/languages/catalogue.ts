@@ -1,51 +1,38 @@
 /** Lists the languages of status pages, and chooses one for a request. */
 import { type PageLanguage, pageLanguages } from "../../core/languages.ts";
 import { negotiateLanguage } from "../../core/text/negotiate-language.ts";
-import { ar } from "./ar.ts";
-import { cs } from "./cs.ts";
-import { de } from "./de.ts";
 import type { Dictionary } from "./en.ts";
 import { en } from "./en.ts";
-import { es } from "./es.ts";
-import { fr } from "./fr.ts";
-import { it } from "./it.ts";
-import { ja } from "./ja.ts";
-import { ko } from "./ko.ts";
 import { Language } from "./language.ts";
-import { nl } from "./nl.ts";
-import { pl } from "./pl.ts";
-import { ptBr } from "./pt-br.ts";
-import { ru } from "./ru.ts";
-import { sv } from "./sv.ts";
-import { tr } from "./tr.ts";
-import { uk } from "./uk.ts";
-import { zhCn } from "./zh-cn.ts";
 
-export const dictionaries: Record<PageLanguage, Dictionary> = {
-  en,
-  ar,
-  cs,
-  de,
-  es,
-  fr,
-  it,
-  ja,
-  ko,
-  nl,
-  pl,
-  "pt-BR": ptBr,
-  ru,
-  sv,
-  tr,
-  uk,
-  "zh-CN": zhCn,
+/** Requires the dictionary of a language. Only those in use are loaded, because all together take longer than English pages. */
+const dictionaries: Record<PageLanguage, () => Dictionary> = {
+  en: () => en,
+  ar: () => (require("./ar.ts") as typeof import("./ar.ts")).ar,
+  cs: () => (require("./cs.ts") as typeof import("./cs.ts")).cs,
+  de: () => (require("./de.ts") as typeof import("./de.ts")).de,
+  es: () => (require("./es.ts") as typeof import("./es.ts")).es,
+  fr: () => (require("./fr.ts") as typeof import("./fr.ts")).fr,
+  it: () => (require("./it.ts") as typeof import("./it.ts")).it,
+  ja: () => (require("./ja.ts") as typeof import("./ja.ts")).ja,
+  ko: () => (require("./ko.ts") as typeof import("./ko.ts")).ko,
+  nl: () => (require("./nl.ts") as typeof import("./nl.ts")).nl,
+  pl: () => (require("./pl.ts") as typeof import("./pl.ts")).pl,
+  "pt-BR": () => (require("./pt-br.ts") as typeof import("./pt-br.ts")).ptBr,
+  ru: () => (require("./ru.ts") as typeof import("./ru.ts")).ru,
+  sv: () => (require("./sv.ts") as typeof import("./sv.ts")).sv,
+  tr: () => (require("./tr.ts") as typeof import("./tr.ts")).tr,
+  uk: () => (require("./uk.ts") as typeof import("./uk.ts")).uk,
+  "zh-CN": () => (require("./zh-cn.ts") as typeof import("./zh-cn.ts")).zhCn,
 };
+
+export const getDictionary = (tag: PageLanguage): Dictionary => dictionaries[tag]();
 
 const languages = new Map<PageLanguage, Language>();
 
 /** Returns a language. Created on first use, because its formatters take milliseconds. */
 export function getLanguage(tag: PageLanguage): Language {
-  const known = languages.get(tag) ?? new Language(tag, dictionaries[tag]);
+  const known = languages.get(tag) ?? new Language(tag, getDictionary(tag));
   languages.set(tag, known);
   return known;
 }
