@@ -537,8 +537,14 @@ async function bundle(): Promise<Chunks> {
   for (const name of first)
     for (const { kind, path } of result.metafile?.outputs[name]?.imports ?? [])
       if (kind === "import-statement" && path.startsWith("./")) first.add(path);
-  for (const [naming, entrypoint] of required)
-    await Bun.build({ ...options, entrypoints: [entrypoint], format: "cjs", naming });
+  for (const [naming, file] of required) {
+    const library = { ...options, entrypoints: [file], naming, format: "cjs", metafile: true };
+    const inputs = Object.keys(
+      (await Bun.build(library as Bun.BuildConfig)).metafile?.inputs ?? {},
+    );
+    if (inputs.some((input) => input.startsWith("src/") && !file.endsWith(input)))
+      throw new Error(`${file} is required, and imports modules that would exist twice.`);
+  }
   const toFile = (name: string) => join(code, name);
   const later = chunks.map(([name]) => name).filter((name) => !first.has(name));
   return { first: [...first].map(toFile), later: [...later, ...required.keys()].map(toFile) };

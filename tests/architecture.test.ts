@@ -245,7 +245,7 @@ test("the first page loads no form and no limits, which are large and needed lat
   expect(files.filter((file) => late.includes(file))).toEqual([]);
 });
 
-test("a start loads no routes, and only small libraries", async () => {
+test("a start loads no routes, checks or other commands, one language, and only small libraries", async () => {
   // All other modules of the two entry points are loaded by the commands that need them.
   const { files, packages } = await listLoaded(
     "src/main.ts",
@@ -255,15 +255,15 @@ test("a start loads no routes, and only small libraries", async () => {
   expect(files.length).toBeGreaterThan(200);
   const libraries = packages.filter((name) => !/^(node|bun):/.test(name));
   expect([...new Set(libraries.map((name) => name.split("/")[0]))]).toEqual([
-    "@bomb.sh",
-    "@rgrove",
-    "aws4fetch",
     "commander",
     "drizzle-orm",
     "zod",
   ]);
   expect(files.filter((file) => file.endsWith("routes.ts"))).toEqual([]);
   expect(files.filter((file) => /document\.ts$|\.tsx$/.test(file))).toEqual([]);
+  const lateFiles =
+    /^src\/(cli\/(?!serve\.)[a-z-]+|monitoring\/checks\/kinds\/(?!push\.)[a-z-]+|status-pages\/languages\/(?!en\.)[a-z]{2}(-[a-z]{2})?)\.ts$/;
+  expect(files.filter((file) => lateFiles.test(file))).toEqual([]);
 });
 
 test("the admin page reaches the server only through its typed client", async () => {

@@ -47,7 +47,7 @@ function buildArguments({ name, command }: Leaf): string[] {
   ];
 }
 
-const readers = leavesOf(createCommandLine()).filter(
+const readers = leavesOf(await createCommandLine()).filter(
   ({ name, command }) =>
     command.options.some(({ long }) => long === "--data-dir") && !exempt.includes(name),
 );

@@ -34,5 +34,5 @@ test.each([
 });
 
 test("every command that help lists is completed", async () => {
-  expect((await complete("")).toSorted()).toEqual(listNames(createCommandLine()).toSorted());
+  expect((await complete("")).toSorted()).toEqual(listNames(await createCommandLine()).toSorted());
 });

@@ -91,8 +91,8 @@ const namesOf = (command: Command, before: string): string[] =>
     return [...(asksServer(one) ? [name] : []), ...namesOf(one, `${name} `)];
   });
 
-test("every client command is covered", () => {
-  expect(namesOf(createCommandLine(), "").sort()).toEqual(
+test("every client command is covered", async () => {
+  expect(namesOf(await createCommandLine(), "").sort()).toEqual(
     [...Object.keys(commands), "login"].sort(),
   );
 });

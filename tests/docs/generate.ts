@@ -22,7 +22,7 @@ const documents = join(import.meta.dir, "../../docs");
 export async function generate(): Promise<Record<string, string>> {
   return {
     ...deployFiles(),
-    "command-line.md": renderCommandLine(),
+    "command-line.md": await renderCommandLine(),
     "alert-channels.md": await replaceParts("alert-channels.md", {
       types: renderChannelSections(),
     }),
@@ -91,7 +91,7 @@ const exitCodeWords: Record<keyof typeof exitCodes, string> = {
   changed: "`apply` changed something, or would have with `--dry-run`",
 };
 
-function renderCommandLine(): string {
+async function renderCommandLine(): Promise<string> {
   const codes = Object.entries(exitCodes).map(
     ([name, code]) => `- ${code}: ${exitCodeWords[name as keyof typeof exitCodes]}`,
   );
@@ -108,7 +108,7 @@ Exit codes:
 
 - 0: done
 ${codes.join("\n")}`;
-  return [intro, ...leavesOf(createCommandLine()).map(sectionOf)].join("\n\n") + "\n";
+  return [intro, ...leavesOf(await createCommandLine()).map(sectionOf)].join("\n\n") + "\n";
 }
 
 /** All commands without subcommands, with their full names. */

@@ -3,78 +3,29 @@ import { Command, CommanderError } from "commander";
 import { version } from "../../core/assets.ts";
 import { AppError, DataError } from "../../core/errors.ts";
 import { explainFileError } from "../../core/system/system-errors.ts";
-import { addApply, addExport } from "../apply.ts";
-import { addAuditLog } from "../audit-log.ts";
-import { addBackup } from "../backup.ts";
 import { NoResponse } from "./client.ts";
-import { addCluster } from "../cluster.ts";
-import { addCompact } from "../compact.ts";
-import { addCompletion } from "../completion.ts";
-import { addDoctor } from "../doctor.ts";
 import { Exit, exitCodes } from "./exit.ts";
-import { addHealthcheck } from "../healthcheck.ts";
-import { addImport } from "../import.ts";
-import { addDeleted } from "../deleted.ts";
-import { addIncident } from "../incident.ts";
-import { addKeys } from "../keys.ts";
-import { addLogin } from "../login.ts";
-import { addMaintenance } from "../maintenance.ts";
-import { addMigrate } from "../migrate.ts";
-import { addMonitor } from "../monitor.ts";
-import { addOrgs } from "../orgs.ts";
 import { printMessage } from "./output.ts";
-import { addRestore } from "../restore.ts";
 import { addServe } from "../serve.ts";
-import { addService } from "../service.ts";
-import { addStatus } from "../status.ts";
-import { addUsers } from "../users.ts";
-import { addWatch } from "../watch.ts";
-import { addLicences, addVersion } from "../version.ts";
 
 /**
  * Creates the commands with their options. For `serve`, the others are left out. Mistakes on the
  * command line throw instead of ending the process.
  */
-export function createCommandLine(
+export async function createCommandLine(
   ignoredVariables: readonly string[] = [],
   run: string | null = null,
-): Command {
+): Promise<Command> {
   const program = new Command("signalbox")
     .description("Monitoring, incidents and status pages in one executable.")
     .version(version, "-V, --version", "print the version")
     .showHelpAfterError("Run the command with --help to see how it is used.")
     .exitOverride();
   addServe(program);
-  // Defining the other commands would take a twentieth of the start time.
   if (run === "serve") return program;
-  for (const add of [
-    addService,
-    addOrgs,
-    addKeys,
-    addUsers,
-    addAuditLog,
-    addMigrate,
-    addImport,
-    addBackup,
-    addRestore,
-    addCluster,
-    addCompact,
-    (command: Command) => addDoctor(command, ignoredVariables),
-    addHealthcheck,
-    addLogin,
-    addStatus,
-    addIncident,
-    addDeleted,
-    addMonitor,
-    addMaintenance,
-    addApply,
-    addExport,
-    addWatch,
-    addVersion,
-    addLicences,
-    addCompletion,
-  ])
-    add(program);
+  // Loading the other commands would delay the start of the server.
+  const { addOtherCommands } = await import("./other-commands.ts");
+  addOtherCommands(program, ignoredVariables);
   return program;
 }
 
@@ -85,7 +36,8 @@ export async function runCommandLine(
 ): Promise<number> {
   try {
     const command = addDefaultCommand(args);
-    await createCommandLine(ignoredVariables, command[0]).parseAsync(command, { from: "user" });
+    const program = await createCommandLine(ignoredVariables, command[0]);
+    await program.parseAsync(command, { from: "user" });
     return 0;
   } catch (error) {
     return exitCodeOf(error);

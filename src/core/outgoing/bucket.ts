@@ -1,6 +1,5 @@
 /** Client of S3-compatible buckets, for backups and published status pages. */
-import { type XmlElement, parseXml } from "@rgrove/parse-xml";
-import { AwsV4Signer } from "aws4fetch";
+import type { XmlElement } from "@rgrove/parse-xml";
 import { statSync } from "node:fs";
 import { releaseBuffer } from "../system/garbage-collection.ts";
 import { exchange, type ShortResponse } from "./http/exchange.ts";
@@ -69,8 +68,8 @@ export class BucketClient {
     for (;;) {
       const query = { "list-type": "2", "max-keys": String(namesPerRequest), prefix, ...page };
       const { body } = await this.#request("GET", "", query);
-      keys.push(...extractTexts(body, "Key"));
-      const [token] = extractTexts(body, "NextContinuationToken");
+      keys.push(...(await extractTexts(body, "Key")));
+      const [token] = await extractTexts(body, "NextContinuationToken");
       if (token === undefined) return keys;
       page = { "continuation-token": token };
     }
@@ -82,7 +81,7 @@ export class BucketClient {
 
   async #putInParts(key: string, file: string, size: number) {
     const { body } = await this.#request("POST", key, { uploads: "" });
-    const uploadId = extractTexts(body, "UploadId")[0] ?? "";
+    const [uploadId = ""] = await extractTexts(body, "UploadId");
     try {
       const tags: string[] = [];
       for (let at = 0; at < size; at += partBytes) {
@@ -96,7 +95,8 @@ export class BucketClient {
       }
       // A failure can have status 200, because S3 starts the response before it knows the outcome.
       const response = await this.#request("POST", key, { uploadId }, buildCompletion(tags));
-      if (extractTexts(response.body, "ETag").length === 0) throw createBucketError(response);
+      if ((await extractTexts(response.body, "ETag")).length === 0)
+        throw await createBucketError(response);
     } catch (error) {
       await this.#requestOnce("DELETE", key, { uploadId }).catch(() => {});
       throw error;
@@ -114,7 +114,7 @@ export class BucketClient {
       if (response !== null && (isSuccess(response) || isGone(request[0], response)))
         return response;
       if (response !== null && (attempt === attempts || response.status < 500))
-        throw createBucketError(response);
+        throw await createBucketError(response);
       await Bun.sleep(waitMs * 4 ** (attempt - 1));
     }
   }
@@ -125,6 +125,7 @@ export class BucketClient {
     const { bucket, endpoint, region, accessKeyId, secretAccessKey } = this.#bucket;
     const url = new URL(`/${bucket}/${key}`, endpoint);
     url.search = new URLSearchParams(query).toString();
+    const { AwsV4Signer } = await import("aws4fetch");
     const signer = new AwsV4Signer({
       method,
       url: url.href,
@@ -161,8 +162,8 @@ const isSuccess = ({ status }: ShortResponse) => status >= 200 && status < 300;
  * Creates an error with the service's error code. The service's message is left out, because it can
  * contain anything.
  */
-function createBucketError({ status, body }: ShortResponse): TargetFailure {
-  const [code = ""] = /^\s*</.test(body) ? extractTexts(body, "Code") : [];
+async function createBucketError({ status, body }: ShortResponse): Promise<TargetFailure> {
+  const [code = ""] = /^\s*</.test(body) ? await extractTexts(body, "Code") : [];
   const isCode = /^[A-Za-z]{1,60}$/.test(code);
   const elsewhere = status >= 300 && status < 400 ? "; name the final address instead" : "";
   return new TargetFailure(
@@ -171,7 +172,8 @@ function createBucketError({ status, body }: ShortResponse): TargetFailure {
 }
 
 /** Returns the texts of all elements with this name; empty if the text is not XML. */
-function extractTexts(xml: string, name: string): string[] {
+async function extractTexts(xml: string, name: string): Promise<string[]> {
+  const { parseXml } = await import("@rgrove/parse-xml");
   const collectTexts = (element: XmlElement): string[] =>
     element.children.flatMap((child) => {
       if (child.type !== "element") return [];
