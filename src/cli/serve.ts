@@ -181,14 +181,16 @@ function setUpLinks(token: string | null, url: string | undefined, urls: readonl
 /** Logs unhandled errors without their stack, each at most once per minute. */
 function logUnhandledErrors(log: Pick<Log, "error">) {
   const loggedAt = new Map<string, number>();
-  process.on("unhandledRejection", (error) => {
+  const logError = (error: unknown) => {
     const cause = String(error);
     const now = performance.now();
     if (now - (loggedAt.get(cause) ?? -Infinity) < 60_000) return;
     if (loggedAt.size > 100) loggedAt.clear();
     loggedAt.set(cause, now);
     log.error("an error was not handled", { cause: cause.slice(0, 500) });
-  });
+  };
+  process.on("unhandledRejection", logError);
+  process.on("uncaughtException", logError);
 }
 
 function waitForSignal(signals: readonly NodeJS.Signals[]): Promise<void> {

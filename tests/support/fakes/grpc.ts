@@ -1,23 +1,29 @@
-import { createServer } from "node:http2";
+import { createServer, type IncomingHttpHeaders } from "node:http2";
 import { type ServeSocket, type Fake, replyOnceTo } from "./fake.ts";
 
 /** A health service with this status per service, or a gRPC error status. */
-const createHealthServer =
-  (response: readonly number[], status = "0"): ServeSocket =>
+export const createHealthServer =
+  (
+    response: readonly number[],
+    status: string | null = "0",
+    httpStatus = 200,
+    onHeaders: (headers: IncomingHttpHeaders) => void = () => {},
+  ): ServeSocket =>
   (socket) => {
     const server = createServer();
-    server.on("stream", (stream) => {
+    server.on("stream", (stream, headers) => {
+      onHeaders(headers);
       stream.on("error", () => {});
       const requests: Buffer[] = [];
       stream.on("data", (chunk: Buffer) => requests.push(chunk));
       stream.on("end", () => {
         const isKnown = Buffer.concat(requests).includes("shop.Orders");
         stream.respond(
-          { ":status": 200, "content-type": "application/grpc" },
+          { ":status": httpStatus, "content-type": "application/grpc" },
           { waitForTrailers: true },
         );
         stream.on("wantTrailers", () =>
-          stream.sendTrailers({ "grpc-status": isKnown ? status : "5" }),
+          stream.sendTrailers(status === null ? {} : { "grpc-status": isKnown ? status : "5" }),
         );
         stream.end(Buffer.from(response));
       });
@@ -37,7 +43,13 @@ export const grpc: Fake = {
     [createHealthServer([0, 0, 0, 0, 2, 8, 2]), "The server reports that it is not serving."],
     [createHealthServer([0, 0, 0, 0, 0]), "The server reports that it is not serving."],
     [createHealthServer([], "12"), "The server has no health protocol."],
+    // No message, and a compressed one.
+    [createHealthServer([]), "The response is not valid for gRPC."],
+    [createHealthServer([1, 0, 0, 0, 2, 8, 1]), "The response is not valid for gRPC."],
+    [createHealthServer([0, 0, 0, 0, 2, 8]), "The response is not valid for gRPC."],
+    [createHealthServer([0, 0, 0, 0, 2, 0x0b, 1]), "The response is not valid for gRPC."],
     [createHealthServer([], "13"), "The server responded with status 13."],
+    [createHealthServer([], null, 503), "HTTP 503 (Service Unavailable), expected 200."],
     [createHealthServer(serving), "The server does not know the service.", { service: "other" }],
     [replyOnceTo("HTTP/1.1 400 Bad Request\r\n\r\n"), "The response is not valid for gRPC."],
   ],

@@ -1,6 +1,8 @@
 /** The gRPC check: calls the standard health service of a server over HTTP/2. */
 import { createLookup } from "../../../core/collections/objects.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
+import { ByteReader } from "../../../core/outgoing/http/byte-reader.ts";
+import { formatStatus } from "../../../core/outgoing/http/head.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import type { CheckKind } from "../check.ts";
 import { converse } from "../protocols/conversation.ts";
@@ -35,11 +37,15 @@ export const checkGrpc: CheckKind<"grpc"> = (settings, context) =>
 
 type Settings = Parameters<CheckKind<"grpc">>[0];
 
-async function queryHealth(wire: Wire, { host, service, tls }: Settings, signal: AbortSignal) {
+async function queryHealth(
+  wire: Wire,
+  { host, port, service, tls }: Settings,
+  signal: AbortSignal,
+) {
   const { constants } = await import("node:http2");
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const name = host.includes(":") ? `[${host}]` : host;
-  const origin = `${tls ? "https" : "http"}://${name}`;
+  const origin = `${tls ? "https" : "http"}://${name}:${port}`;
   const session = await openHttp2(wire, origin, signal, reject, notGrpcError);
   const stream = session.request({
     [constants.HTTP2_HEADER_METHOD]: "POST",
@@ -53,13 +59,16 @@ async function queryHealth(wire: Wire, { host, service, tls }: Settings, signal:
     (code = headers["grpc-status"] ?? code);
   stream.on("response", (headers) => {
     readStatusHeader(headers);
-    if (headers[":status"] !== 200) reject(notGrpcError());
+    const httpStatus = headers[":status"] ?? 0;
+    // Proxies respond by HTTP alone if they can't reach the server.
+    if (httpStatus !== 200 && code === undefined)
+      reject(new TargetFailure(`${formatStatus(httpStatus)}, expected 200.`));
   });
   stream.on("trailers", readStatusHeader);
   stream.on("data", (chunk: Buffer) => (body = Buffer.concat([body, chunk])));
   stream.on("error", () => reject(notGrpcError()));
   stream.on("end", () => {
-    if (code === "0") resolve(parseStatus(body));
+    if (code === "0") resolve(body);
     else if (typeof code !== "string") reject(notGrpcError());
     else
       reject(
@@ -68,7 +77,7 @@ async function queryHealth(wire: Wire, { host, service, tls }: Settings, signal:
   });
   stream.end(buildRequest(service ?? ""));
   try {
-    return await promise;
+    return parseStatus(await promise);
   } finally {
     session.destroy();
   }
@@ -85,9 +94,38 @@ function buildRequest(service: string): Buffer {
   return Buffer.concat([head, message]);
 }
 
-/** Reads the first field of a response. Protocol Buffers omit fields with the value 0. */
+/** Reads field 1 of a response, and skips others. Protocol Buffers omit fields with the value 0. */
 function parseStatus(body: Buffer): number {
-  const [compressed, ...rest] = body;
-  if (compressed !== 0 || rest.length < 4) throw notGrpcError();
-  return body[5] === 0x08 ? (body[6] ?? 0) : 0;
+  if (body.length < messageStart || body[0] !== 0) throw notGrpcError();
+  const end = messageStart + body.readUInt32BE(1);
+  if (end > body.length) throw notGrpcError();
+  const message = new ByteReader(body.subarray(messageStart, end), notGrpcError);
+  let status = 0;
+  while (message.left > 0) {
+    const tag = readVarint(message);
+    const wireType = tag % 8;
+    if (wireType === wireTypes.varint) {
+      const value = readVarint(message);
+      if (tag === statusTag) status = value;
+    } else if (wireType === wireTypes.bytes) message.readBytes(readVarint(message));
+    else if (wireType === wireTypes.fixed64) message.readBytes(8);
+    else if (wireType === wireTypes.fixed32) message.readBytes(4);
+    else throw notGrpcError();
+  }
+  return status;
+}
+
+/** Bytes before a message: whether it is compressed, and its length. */
+const messageStart = 5;
+/** https://protobuf.dev/programming-guides/encoding/#structure */
+const wireTypes = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 };
+const statusTag = 8;
+
+function readVarint(message: ByteReader): number {
+  for (let value = 0, scale = 1; ; scale *= 128) {
+    const byte = message.readUintLE(1);
+    value += (byte % 128) * scale;
+    if (byte < 128) return value;
+    if (scale > 2 ** 56) throw notGrpcError();
+  }
 }

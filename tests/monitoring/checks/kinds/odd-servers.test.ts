@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { MonitorType } from "../../../../src/monitoring/monitors/kinds-schema.ts";
 import { runCheckOfType, startListener } from "../../../support/check-runs.ts";
+import { createHealthServer } from "../../../support/fakes/grpc.ts";
 
 const host = "127.0.0.1";
 
@@ -179,4 +180,19 @@ test("ntp: only the response of a server counts, and no other mode", async () =>
     return status;
   };
   expect([await answer(4), await answer(5), await answer(3)]).toEqual(["up", "down", "down"]);
+});
+
+test("grpc: unknown fields of a response are skipped, and the host is sent with its port", async () => {
+  const authorities: unknown[] = [];
+  const unknown = [
+    0x12, 3, 8, 2, 8, 0x1d, 8, 2, 8, 2, 0x21, 8, 2, 8, 2, 8, 2, 8, 2, 0x98, 1, 0xff, 1,
+  ];
+  const message = [...unknown, 8, 1, ...unknown];
+  const serve = createHealthServer([0, 0, 0, 0, message.length, ...message], "0", 200, (headers) =>
+    authorities.push(headers[":authority"]),
+  );
+  await using server = await startListener((socket) => serve(socket, () => socket));
+  const service = "shop.Orders";
+  expect(await check("grpc", server.port, { service })).toMatchObject({ status: "up" });
+  expect(authorities).toEqual([`${host}:${server.port}`]);
 });
