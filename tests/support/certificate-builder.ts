@@ -117,6 +117,19 @@ export function issueCertificate(
   return ["-----BEGIN CERTIFICATE-----", ...lines, "-----END CERTIFICATE-----", ""].join("\n");
 }
 
+/** The value of the name constraints extension, for DNS names and networks such as `10.0.0.0/255.0.0.0`. */
+export function constrainNames(permitted: readonly string[], excluded: readonly string[]): Buffer {
+  const encodeBase = (base: string) =>
+    base.includes("/")
+      ? encodeDer(0x87, Buffer.from(base.split(/[./]/).map(Number)))
+      : encodeDer(0x82, Buffer.from(base));
+  const encodeSubtrees = (tag: number, bases: readonly string[]) =>
+    bases.length === 0
+      ? []
+      : [encodeDer(tag, ...bases.map((base) => encodeSequence(encodeBase(base))))];
+  return encodeSequence(...encodeSubtrees(0xa0, permitted), ...encodeSubtrees(0xa1, excluded));
+}
+
 export const issueRoot = (subject: Party, wanted: CertificateOptions = {}) =>
   issueCertificate(subject, subject, { to: 3_000, isAuthority: true, ...wanted });
 

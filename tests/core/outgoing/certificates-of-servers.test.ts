@@ -5,6 +5,7 @@ import { findLongestPath } from "../../../src/core/outgoing/certificates/path.ts
 import { getFreePort } from "../../support/binary.ts";
 import { runCheckOfType, startListener } from "../../support/check-runs.ts";
 import {
+  constrainNames,
   issueCertificate,
   exportKey,
   type Party,
@@ -157,6 +158,52 @@ describe("a path to a trusted authority", () => {
     const expiredLeaf = issueCertificate(leaf, inter, { names, from: -9, to: -1 });
     expect((await findOutcome([expiredLeaf, issuedByNew], newRootPem)).message).toBe(
       "The certificate has expired.",
+    );
+  });
+
+  test("is accepted if name constraints permit all names, and rejected with the reason otherwise", async () => {
+    const issueInter = (value: Buffer) =>
+      issueCertificate(inter, newRoot, { isAuthority, more: [["551d1e", true, value]] });
+    const isPermitted = (
+      own: readonly string[],
+      ...subtrees: Parameters<typeof constrainNames>
+    ) => {
+      const sent = [
+        issueCertificate(leaf, inter, { names: own }),
+        issueInter(constrainNames(...subtrees)),
+      ].map((pem) => new X509Certificate(pem).raw);
+      return findLongestPath(sent, newRootPem, Date.now(), false) !== null;
+    };
+    const cases: [own: string[], permitted: string[], excluded: string[], boolean][] = [
+      [["localhost", "127.0.0.1"], ["localhost", "127.0.0.0/255.0.0.0"], [], true],
+      [["10.1.2.3"], ["127.0.0.0/255.0.0.0", "10.0.0.0/255.0.0.0"], [], true],
+      [["11.1.2.3"], ["10.0.0.0/255.0.0.0"], [], false],
+      [["shop.example"], ["10.0.0.0/255.0.0.0"], [], true],
+      [["shop.example"], [], ["0.0.0.0/0.0.0.0"], true],
+      [["10.1.2.3"], [], ["0.0.0.0/0.0.0.0"], false],
+      [["a.SHOP.example"], ["shop.example"], [], true],
+      [["workshop.example"], ["shop.example"], [], false],
+      [["shop.example"], [".shop.example"], [], false],
+      [["*.shop.example"], ["shop.example"], [], true],
+      [["*.example"], ["shop.example"], [], false],
+      [["*.example"], [], ["shop.example"], false],
+      [["example"], [], ["shop.example"], true],
+      [["shop.example", "other.example"], ["shop.example"], [], false],
+      [["shop.example"], [""], [], true],
+      [["shop.example"], [], [], false],
+    ];
+    for (const [own, permitted, excluded, wanted] of cases)
+      expect([own, permitted, excluded, isPermitted(own, permitted, excluded)]).toEqual([
+        own,
+        permitted,
+        excluded,
+        wanted,
+      ]);
+    const allowed = issueInter(constrainNames(["localhost", "127.0.0.0/255.0.0.0"], []));
+    expect(await findOutcome([leafPem, allowed], newRootPem)).toMatchObject({ status: "up" });
+    const denied = issueInter(constrainNames(["shop.example"], []));
+    expect((await findOutcome([leafPem, denied], newRootPem)).message).toBe(
+      "The certificate is not valid: an authority does not permit its names, or a critical extension is not supported.",
     );
   });
 

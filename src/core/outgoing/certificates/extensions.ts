@@ -1,4 +1,6 @@
 /** Reads from a certificate's DER the extensions that decide about its path (RFC 5280 §4.2). */
+import { type Element, parseElements } from "./der.ts";
+import { type NameConstraints, parseNameConstraints } from "./name-constraints.ts";
 
 type CertificateRules = {
   /** Whether the certificate can sign others. */
@@ -7,28 +9,13 @@ type CertificateRules = {
   maxPathLength: number | null;
   /** Whether the certificate is valid for TLS servers. */
   isForServers: boolean;
-  /** Whether the certificate has name constraints, or another critical extension that is not evaluated here. */
+  /** Subject alternative names. */
+  names: Element[];
+  /** Names for which the certificate can issue others; null for any. */
+  nameConstraints: NameConstraints | null;
+  /** Whether the certificate has a critical extension, or name constraints, that are not evaluated here. */
   hasUnknownRule: boolean;
 };
-
-type Element = { tag: number; content: Buffer };
-
-/** Reads a sequence of DER elements. Ignores a truncated one at the end. */
-function parseElements(der: Buffer): Element[] {
-  const found: Element[] = [];
-  let at = 0;
-  while (at + 2 <= der.length) {
-    const [tag = 0, first = 0] = der.subarray(at, at + 2);
-    const lengthBytes = first < 0x80 ? 0 : first & 0x7f;
-    const start = at + 2 + lengthBytes;
-    if (lengthBytes > 4 || start > der.length) break;
-    const length = lengthBytes === 0 ? first : der.readUIntBE(at + 2, lengthBytes);
-    if (start + length > der.length) break;
-    found.push({ tag, content: der.subarray(start, start + length) });
-    at = start + length;
-  }
-  return found;
-}
 
 const tags = { boolean: 0x01, integer: 0x02, octets: 0x04, sequence: 0x30, extensions: 0xa3 };
 
@@ -57,6 +44,8 @@ export function parseCertificateRules(der: Buffer): CertificateRules {
     isAuthority: false,
     maxPathLength: null,
     isForServers: true,
+    names: [],
+    nameConstraints: null,
     hasUnknownRule: false,
   };
   let signsCertificates = true;
@@ -73,8 +62,11 @@ export function parseCertificateRules(der: Buffer): CertificateRules {
     } else if (name === oid.extendedKeyUsage) {
       const usages = inner.map(({ content }) => content.toString("hex"));
       rules.isForServers = usages.some((one) => one === oid.serverAuth || one === oid.anyUsage);
-    } else if (name === oid.nameConstraints || (isCritical && !knownExtensions.has(name)))
-      rules.hasUnknownRule = true;
+    } else if (name === oid.subjectAltName) rules.names = inner;
+    else if (name === oid.nameConstraints) {
+      rules.nameConstraints = parseNameConstraints(inner);
+      rules.hasUnknownRule ||= rules.nameConstraints === null;
+    } else if (isCritical && !knownExtensions.has(name)) rules.hasUnknownRule = true;
   }
   rules.isAuthority &&= signsCertificates;
   return rules;

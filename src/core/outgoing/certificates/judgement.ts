@@ -22,6 +22,8 @@ export type JudgedCertificate = {
 
 type Judgement = Omit<JudgedCertificate, "issue" | "fingerprint"> & { pathIssue: string | null };
 
+/** Code for violated name constraints, and for those of IP addresses, which the TLS library can't evaluate. */
+const unspecified = "UNSPECIFIED";
 /** Errors of the TLS library that disappear if another path is valid. */
 const pathCodes = new Set([
   "CERT_HAS_EXPIRED",
@@ -30,6 +32,7 @@ const pathCodes = new Set([
   "UNABLE_TO_GET_ISSUER_CERT",
   "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  unspecified,
 ]);
 const otherName = "ERR_TLS_CERT_ALTNAME_INVALID";
 
@@ -123,6 +126,8 @@ function explainPathIssue(
   const isLeaf = now < validFromDate.getTime() || now > validToDate.getTime();
   if (code === "CERT_HAS_EXPIRED" && !isLeaf)
     return "A certificate between this one and its authority, or the authority's own, has expired.";
+  if (code === unspecified)
+    return "The certificate is not valid: an authority does not permit its names, or a critical extension is not supported.";
   return explainErrorCode(code) ?? "The certificate is not valid.";
 }
 

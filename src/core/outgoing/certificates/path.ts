@@ -7,7 +7,9 @@ import { getCACertificates } from "node:tls";
 import { splitCertificates } from "../../security/certificates.ts";
 import { monitorBounds } from "../../limits.ts";
 import { setRecent } from "../../collections/recent-set.ts";
+import type { Element } from "./der.ts";
 import { parseCertificateRules } from "./extensions.ts";
+import { permitsNames } from "./name-constraints.ts";
 
 /** Number of certificates that are read from a server. Real servers send up to five. */
 const maxSent = monitorBounds.sentCertificates.value;
@@ -63,11 +65,9 @@ export function findLongestPath(
 ): CertificatePath | null {
   const [leaf, ...others] = sent.slice(0, maxSent).map((der) => new X509Certificate(der));
   if (leaf === undefined || !isValidAt(leaf, now)) return null;
-  if (!isVerified) {
-    const { isForServers, hasUnknownRule } = parseCertificateRules(leaf.raw);
-    if (!isForServers || hasUnknownRule) return null;
-  }
-  const search = new PathSearch(others, listAnchors(authorities), now, isVerified);
+  const { isForServers, hasUnknownRule, names } = parseCertificateRules(leaf.raw);
+  if (!isVerified && (!isForServers || hasUnknownRule)) return null;
+  const search = new PathSearch(others, listAnchors(authorities), now, names, isVerified);
   return search.searchFrom(leaf, [leaf]);
 }
 
@@ -89,17 +89,20 @@ class PathSearch {
   private readonly others: readonly X509Certificate[];
   private readonly anchors: readonly Anchors[];
   private readonly now: number;
+  private readonly names: readonly Element[];
   private readonly isVerified: boolean;
 
   constructor(
     others: readonly X509Certificate[],
     anchors: readonly Anchors[],
     now: number,
+    names: readonly Element[],
     isVerified: boolean,
   ) {
     this.others = others;
     this.anchors = anchors;
     this.now = now;
+    this.names = names;
     this.isVerified = isVerified;
   }
 
@@ -130,12 +133,12 @@ class PathSearch {
   ): boolean {
     if (!isValidAt(issuer, this.now) || !last.checkIssued(issuer)) return false;
     if (this.isVerified) return true;
-    const { isAuthority, maxPathLength, isForServers, hasUnknownRule } = parseCertificateRules(
-      issuer.raw,
-    );
+    const { isAuthority, maxPathLength, isForServers, nameConstraints, hasUnknownRule } =
+      parseCertificateRules(issuer.raw);
     const authoritiesBelow = path.length - 1;
     if (!isAuthority || !isForServers || hasUnknownRule) return false;
     if (maxPathLength !== null && authoritiesBelow > maxPathLength) return false;
+    if (nameConstraints !== null && !permitsNames(nameConstraints, this.names)) return false;
     return this.hasSigned(issuer, last);
   }
 
