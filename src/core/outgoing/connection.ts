@@ -149,12 +149,13 @@ class SocketConnection implements Connection {
   connect(peer: Peer): Promise<Connection> {
     // Prevents an unhandled rejection if the connection breaks without a reader.
     this.#ended.promise.catch(() => {});
-    this.#signal.addEventListener("abort", () => this.#abort());
+    // Throws for an unusable client certificate.
     const connecting = Bun.connect({
       ...peer,
       ...(this.#tls && { tls: buildTlsOptions(this.#tls, this.#authorities) }),
       socket: this.#handlersFor(this.#tls, this.#opened),
     } as Bun.TCPSocketConnectOptions<undefined>);
+    this.#signal.addEventListener("abort", () => this.#abort());
     connecting.catch((error: unknown) => {
       silentDestinations.delete(this.#destination);
       this.#opened.reject(error);

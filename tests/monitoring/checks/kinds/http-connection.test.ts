@@ -1,12 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import type { SecureVersion, TLSSocket } from "node:tls";
-import { runCheckOfType } from "../../../support/check-runs.ts";
+import { createParty, exportKey } from "../../../support/certificate-builder.ts";
+import { runCheckOfType, startListener } from "../../../support/check-runs.ts";
 import { createDashboard } from "../../../support/dashboard.ts";
 import { defineTestWith, startOpensslServer } from "../../../support/real-targets.ts";
 import { canary, clientCertificate, clientKey } from "../../../support/samples.ts";
 import { startSecureListener } from "../../../support/secure-listener.ts";
 import { replyWith, replyWithRedirect, startTarget } from "../../../support/target.ts";
 
+const otherKey = exportKey(createParty("other"));
 const certificateFields = { clientCertificate, clientKey };
 
 /** Responds with the client's name from its certificate. */
@@ -45,6 +47,19 @@ describe("a client certificate", () => {
       }
     },
   );
+
+  test("that can't be used fails the check, and leaves no error unhandled", async () => {
+    await using server = await startListener(() => {});
+    const unhandled: unknown[] = [];
+    const note = (error: unknown) => unhandled.push(error);
+    process.on("unhandledRejection", note);
+    const fields = { clientCertificate, clientKey: otherKey };
+    const url = `https://localhost:${server.port}/`;
+    const { message } = await runCheckOfType("http", { url, ...fields });
+    await Bun.sleep(0);
+    process.off("unhandledRejection", note);
+    expect([message, unhandled]).toEqual(["The client certificate is not the one of its key.", []]);
+  });
 
   defineTestWith(
     ["openssl"],
