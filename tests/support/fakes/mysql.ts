@@ -60,19 +60,23 @@ const buildColumn = (name: string, type: number) =>
     Buffer.from([0x0c, 33, 0, 11, 0, 0, 0, type, 0, 0, 0, 0, 0]),
   ]);
 const eof = [0xfe, 0, 0, 2, 0];
-export const buildRows = (value: string, name = "n", type = 3) =>
+const eofBeforeMore = [0xfe, 0, 0, 0x0a, 0];
+export const buildRows = (value: string, name = "n", type = 3, end = eof) =>
   Buffer.concat([
     buildMysqlPacket(1, [1]),
     buildMysqlPacket(2, buildColumn(name, type)),
     buildMysqlPacket(3, eof),
     buildMysqlPacket(4, encodeMysqlText(value)),
-    buildMysqlPacket(5, eof),
+    buildMysqlPacket(5, end),
   ]);
+/** The rows of a procedure, and its final result without rows. */
+export const buildProcedureResult = (value: string) =>
+  Buffer.concat([buildRows(value, "n", 3, eofBeforeMore), buildOk(6)]);
 
 const about = buildRows("11.8.2-MariaDB", "version", 0xfd);
 
 /** Supports TLS, one user with a password, and any query. */
-const createMysqlServer =
+export const createMysqlServer =
   (onQuery: Buffer, onLogin?: Buffer, first = greeting): ServeSocket =>
   (socket, secure) => {
     const replyTo = (data: Buffer) =>

@@ -92,6 +92,7 @@ function runSqlCheck(server: Server, settings: Settings, context: CheckContext) 
       let rows: Rows;
       try {
         session = await server.open(wire, { username, password, database }, tls);
+        context.silence = "The query did not finish.";
         rows = await session.query(query, wantsRows);
       } catch (error) {
         throw error instanceof SqlError ? toFailure(error, server, password) : error;

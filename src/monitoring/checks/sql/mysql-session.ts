@@ -217,6 +217,8 @@ async function runQuery(
   hasMetadata: boolean,
 ): Promise<Rows> {
   packets.sendCommand(comQuery, sql);
+  // A procedure ends with a result without rows, after those of its statements.
+  const isCall = /^\s*call\b/i.test(sql);
   const budget = new RowBudget();
   const results: Row[][] = [];
   for (;;) {
@@ -230,7 +232,7 @@ async function runQuery(
       readLength(head, head.readUintLE(1));
       readLength(head, head.readUintLE(1));
       status = head.readUintLE(2);
-      results.push([]);
+      if (!isCall || results.length === 0) results.push([]);
     } else {
       const columns = await readColumns(packets, readLength(head, mark), hasMetadata);
       const rows: Row[] = [];

@@ -6,6 +6,8 @@ import { runCheckOfType, runLoggedCheck } from "../../../support/check-runs.ts";
 import type { ServeSocket } from "../../../support/fakes/fake.ts";
 import {
   buildGreeting,
+  buildProcedureResult,
+  createMysqlServer,
   mysql,
   offeredCapabilities,
   buildOk,
@@ -170,6 +172,24 @@ test("MySQL's cleartext sign-in methods are rejected on any connection", async (
       if (plugin !== "odd") expect(outcome.serverText).toContain(plugin);
       expect(heard.toString("latin1")).not.toContain(canary);
     }
+});
+
+test("the rows of a MySQL procedure are those of its SELECT", async () => {
+  const readStatus = async (query: string, path: string) => {
+    const assertions = [{ source: "json", path, op: "equals", value: 42 }];
+    const serve = createMysqlServer(buildProcedureResult("42"));
+    return (await checkServer("mysql", serve, { query, assertions })).outcome.status;
+  };
+  expect(await readStatus("CALL report()", "$[0].n")).toBe("up");
+  expect(await readStatus("SELECT 42 AS n; DO 1", "$[0][0].n")).toBe("up");
+});
+
+test("a query that takes too long is not called silence of the server", async () => {
+  const serve = createMysqlServer(Buffer.alloc(0));
+  await using server = await startFake(mysql, serve);
+  const settings = { port: server.port, ...login };
+  const { serverText } = await runCheckOfType("mysql", settings, { timeoutMs: 1_000 });
+  expect(serverText).toMatch(/waiting for the response\. The query did not finish\.$/);
 });
 
 test("MySQL gets no file of this machine", async () => {
