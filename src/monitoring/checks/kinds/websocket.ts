@@ -51,6 +51,8 @@ async function shakeHands(wire: Wire, url: URL, { headers }: Settings): Promise<
   set(["Host", url.host]);
   set(["User-Agent", `Signalbox/${version}`]);
   Object.entries(headers).forEach(set);
+  // Not offered, because messages are read without decompression.
+  fields.delete("sec-websocket-extensions");
   set(["Upgrade", "websocket"]);
   set(["Connection", "Upgrade"]);
   set(["Sec-WebSocket-Key", key]);
@@ -64,24 +66,14 @@ async function shakeHands(wire: Wire, url: URL, { headers }: Settings): Promise<
     parseList(head.headers.get("connection")).includes("upgrade") &&
     head.headers.get("sec-websocket-accept") === accept;
   if (!isAccepted) throw notWebSocketError();
-  const listOffered = (name: string) =>
-    fields
-      .get(name)?.[1]
-      .split(",")
-      .map((one) => one.trim()) ?? [];
-  const extensions = parseList(head.headers.get("sec-websocket-extensions"));
-  const offeredExtensions = listOffered("sec-websocket-extensions").map(parseExtensionName);
-  if (!extensions.every((one) => offeredExtensions.includes(parseExtensionName(one))))
+  if (parseList(head.headers.get("sec-websocket-extensions")).length > 0)
     throw new TargetFailure("The server chose a WebSocket extension that was not offered.");
+  const offered = fields.get("sec-websocket-protocol")?.[1].split(",") ?? [];
   const subprotocol = head.headers.get("sec-websocket-protocol") ?? null;
-  if (subprotocol !== null && !listOffered("sec-websocket-protocol").includes(subprotocol))
+  if (subprotocol !== null && !offered.some((one) => one.trim() === subprotocol))
     throw new TargetFailure("The server chose a WebSocket subprotocol that was not offered.");
   return subprotocol;
 }
-
-/** Removes the parameters of an extension (RFC 6455 §9.1). */
-const parseExtensionName = (extension: string) =>
-  extension.split(";", 1)[0]?.trim().toLowerCase() ?? "";
 
 /** Encodes a frame with the mask that RFC 6455 §5.3 requires of clients. */
 function encodeFrame(code: number, payload: Buffer): Buffer {

@@ -278,9 +278,13 @@ describe("a WebSocket", () => {
       expect(await findOutcome(buildUpgrade(`Sec-WebSocket-Protocol: ${other}`), { headers })).toBe(
         subprotocol,
       );
-    expect(await findOutcome(buildUpgrade("Sec-WebSocket-Extensions: permessage-deflate"))).toBe(
-      "The server chose a WebSocket extension that was not offered.",
-    );
+    const deflate = { "Sec-WebSocket-Extensions": "permessage-deflate" };
+    for (const headers of [{}, deflate])
+      expect(
+        await findOutcome(buildUpgrade("Sec-WebSocket-Extensions: permessage-deflate"), {
+          headers,
+        }),
+      ).toBe("The server chose a WebSocket extension that was not offered.");
     expect(await findOutcome(() => buildMessageHead("HTTP/1.1 103 Hints").repeat(101))).toBe(
       "The response headers are too long.",
     );
