@@ -201,11 +201,11 @@ const Config = z.strictObject({
 });
 export type Config = z.infer<typeof Config>;
 
-const lists = ["allowedHost", "allowTarget", "denyTarget", "limit", "trustProxy"];
-const switches = ["passwordSignIn", "init", "requireCopy", "acceptMissingLog", "open"];
+const listSettings = ["allowedHost", "allowTarget", "denyTarget", "limit", "trustProxy"];
+const booleanSettings = ["passwordSignIn", "init", "requireCopy", "acceptMissingLog", "open"];
 
 type Name = keyof Config;
-const names = Object.keys(Config.shape) as Name[];
+const settingNames = Object.keys(Config.shape) as Name[];
 const variableOf = (name: Name) =>
   `SIGNALBOX_${name.replace(/[A-Z]/g, "_$&").toUpperCase()}` as const;
 /** Returns the command-line flag of a setting, such as `--keep-results` for `keepResults`. */
@@ -222,12 +222,12 @@ export function parseConfig(
 ): Config {
   const values: Record<string, unknown> = {};
   const file = (flags["config"] as string | undefined) ?? environment[variableOf("config")] ?? "";
-  const settable = names.filter((name) => name !== "config").map(variableOf);
+  const settable = settingNames.filter((name) => name !== "config").map(variableOf);
   const inFile: ReadonlyMap<string, Setting> =
     file === "" ? new Map() : readSettings(file, settable);
   /** Source of each setting, for error messages. */
   const givenAs = new Map<string, string>();
-  for (const name of names) {
+  for (const name of settingNames) {
     const variable = variableOf(name);
     const setting = inFile.get(variable);
     const text = environment[variable] || setting?.value;
@@ -299,7 +299,7 @@ const otherVariables = [
 export function listUnknownVariables(
   environment: Record<string, string | undefined> = process.env,
 ): string[] {
-  const known = names.map(variableOf);
+  const known = settingNames.map(variableOf);
   return Object.keys(environment)
     .filter((name) => name.startsWith("SIGNALBOX_"))
     .filter((name) => ![...known, ...otherVariables].includes(name))
@@ -308,8 +308,8 @@ export function listUnknownVariables(
 
 /** Converts the text of a variable to the type of its setting. */
 function parseVariable(name: string, text: string): unknown {
-  if (lists.includes(name)) return text.split(",").map((entry) => entry.trim());
-  if (!switches.includes(name)) return text;
+  if (listSettings.includes(name)) return text.split(",").map((entry) => entry.trim());
+  if (!booleanSettings.includes(name)) return text;
   if (/^(?:true|1)$/.test(text)) return true;
   return /^(?:false|0)$/.test(text) ? false : text;
 }

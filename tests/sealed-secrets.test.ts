@@ -13,7 +13,7 @@ import { backupKinds } from "../src/operations/backups/schedule-schema.ts";
 import { subscriberKinds, SubscriberPatch } from "../src/status-pages/subscribers/schema.ts";
 import { createStoredSecrets } from "../web/components/forms/stored-secrets.ts";
 import { dumpTables, testAppliance } from "./support/appliance.ts";
-import { crawlRoutes, reads } from "./support/crawler.ts";
+import { crawlRoutes, readRoutes } from "./support/crawler.ts";
 import { startMailServer } from "./support/mail-server.ts";
 import { canary, clientKey, newMonitors, signingCanary } from "./support/samples.ts";
 import { listChannelHomes, buildHttpHome, listHttpHomes } from "./support/secret-homes.ts";
@@ -133,8 +133,8 @@ test("no secret of any type is in a response, a row, a metric or the log", async
 
   const owner = (await signInMember(appliance, "owner")).page;
   const responses = [
-    ...(await crawlRoutes(reads.api, ids, api)),
-    ...(await crawlRoutes(reads.dashboard, ids, owner)),
+    ...(await crawlRoutes(readRoutes.api, ids, api)),
+    ...(await crawlRoutes(readRoutes.dashboard, ids, owner)),
     { path: "/metrics", ...(await api("GET", "/metrics")) },
   ];
   expect(responses.filter(({ status }) => status === 200).length).toBeGreaterThan(80);

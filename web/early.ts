@@ -9,10 +9,10 @@ if (wasSignedIn() && !/^\/(wall|sign-in|set-up|invitation)$/.test(location.pathn
   document.documentElement.dataset["hasFrame"] = "";
 
 // Sets the theme now, so that the page does not flash in the wrong colors.
-const wall = location.pathname === "/wall";
-const lightWall = wall && new URLSearchParams(location.search).get("theme") === "light";
+const isWall = location.pathname === "/wall";
+const lightWall = isWall && new URLSearchParams(location.search).get("theme") === "light";
 const chosenScheme = localStorage.getItem("mantine-color-scheme-value") ?? "auto";
-const chosen = wall ? (lightWall ? "light" : "dark") : chosenScheme;
+const shownScheme = isWall ? (lightWall ? "light" : "dark") : chosenScheme;
 const dark = matchMedia("(prefers-color-scheme: dark)").matches;
 document.documentElement.dataset["mantineColorScheme"] =
-  chosen === "auto" ? (dark ? "dark" : "light") : chosen;
+  shownScheme === "auto" ? (dark ? "dark" : "light") : shownScheme;

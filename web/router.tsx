@@ -15,7 +15,7 @@ import { parseMaintenanceSearch } from "./pages/maintenance/search.ts";
 import { parseFilters } from "./pages/monitors/list/filters.ts";
 import { parseReportSearch } from "./pages/reports/search.ts";
 import { MonitorsPage } from "./pages/monitors/list/monitors-page.tsx";
-import { Arriving, NothingHere, PageFailed, useReplacedOutline } from "./shell/failures.tsx";
+import { LoadingPage, NothingHere, PageFailed, useReplacedOutline } from "./shell/failures.tsx";
 import { Layout } from "./shell/layout.tsx";
 import { t } from "./language/text.ts";
 
@@ -24,17 +24,17 @@ function Root() {
   return <Outlet />;
 }
 
-const root = createRootRoute({
+const rootRoute = createRootRoute({
   component: Root,
   notFoundComponent: NothingHere,
   errorComponent: PageFailed,
 });
 
 /** Parent of all pages that require sign-in, with navigation and banners. */
-const shell = createRoute({ getParentRoute: () => root, id: "shell", component: Layout });
+const shell = createRoute({ getParentRoute: () => rootRoute, id: "shell", component: Layout });
 
 const inShell = { getParentRoute: () => shell };
-const framed = [
+const framedRoutes = [
   createRoute({
     ...inShell,
     path: "/",
@@ -195,7 +195,7 @@ const framed = [
   }),
 ];
 
-const inRoot = { getParentRoute: () => root };
+const inRoot = { getParentRoute: () => rootRoute };
 /** Full-window pages without navigation. */
 const unframed = [
   createRoute({
@@ -230,9 +230,9 @@ const unframed = [
 ];
 
 export const router = createRouter({
-  routeTree: root.addChildren([shell.addChildren(framed), ...unframed]),
+  routeTree: rootRoute.addChildren([shell.addChildren(framedRoutes), ...unframed]),
   defaultPreload: "intent",
-  defaultPendingComponent: Arriving,
+  defaultPendingComponent: LoadingPage,
   scrollRestoration: true,
 });
 
@@ -245,7 +245,7 @@ declare module "@tanstack/react-router" {
 /** Converts a server path such as `/monitors/:id` to the router's form, `/monitors/$id`. */
 type RouterPath<P> = P extends `${infer Start}:${infer Parameter}` ? `${Start}$${Parameter}` : P;
 type ServedPath = RouterPath<(typeof adminPaths)[number]>;
-type Path = (typeof framed | typeof unframed)[number]["fullPath"];
+type Path = (typeof framedRoutes | typeof unframed)[number]["fullPath"];
 // Type check that page and server have the same paths. Otherwise a reload would return 404.
 "" as Path satisfies ServedPath;
 "" as ServedPath satisfies Path;

@@ -219,7 +219,7 @@ export const failPermanently = createFailure("looks-permanent");
 export const failFinally = createFailure("final");
 
 /** Statuses of a rejection that can come from the receiver or from a proxy in front of it. */
-const doubtful = new Set([401, 403, 404]);
+const ambiguousStatuses = new Set([401, 403, 404]);
 
 /** Judges a response by its status: 2xx is success. */
 export function judgeStatus({ status }: Pick<ShortResponse, "status">): Verdict {
@@ -227,7 +227,7 @@ export function judgeStatus({ status }: Pick<ShortResponse, "status">): Verdict 
   const redirected = status >= 300 && status < 400 ? "; give the final address instead" : "";
   const reason = `The receiver responded with ${formatStatus(status)}${redirected}.`;
   if (status === 410) return failFinally(reason);
-  return doubtful.has(status) ? failPermanently(reason) : failTemporarily(reason);
+  return ambiguousStatuses.has(status) ? failPermanently(reason) : failTemporarily(reason);
 }
 
 /** Returns a failure after a successful status whose body does not confirm the message. */

@@ -193,7 +193,7 @@ export async function testReceiver(
   const { store, organizationId } = scope;
   const channelId = channel.id;
   const now = scope.clock();
-  const alert = testAlert(channel, now);
+  const alert = createTestAlert(channel, now);
   const deliveryId = createId(now);
   const { attempt, verdict } = await attemptTest(scope, context, channel, deliveryId, alert);
   const isDelivered = attempt.delivered;
@@ -266,7 +266,7 @@ type SentTest = {
 };
 
 /** Creates the alert that tests a channel. */
-function testAlert(
+function createTestAlert(
   { id, name, type, personId }: ChannelRow,
   now: number,
   message = `This is how an alert to ${name} looks.`,
@@ -284,7 +284,7 @@ export async function sendTest(
   verification?: Verification,
 ) {
   const now = scope.clock();
-  const alert = testAlert(channel, now, message);
+  const alert = createTestAlert(channel, now, message);
   return attemptTest(scope, context, channel, createId(now), alert, verification);
 }
 

@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import {
   grantAdministrator,
   revokeAdministrator,
-  type Running,
+  type ApplianceContext,
 } from "../operations/appliance/service.ts";
 import { AppError } from "../core/errors.ts";
 import { EmailAddress } from "../core/fields.ts";
@@ -143,7 +143,7 @@ function printSignInLink(link: string, json: boolean | undefined) {
 }
 
 type Change = {
-  change: (by: Running, personId: string) => Promise<unknown>;
+  change: (by: ApplianceContext, personId: string) => Promise<unknown>;
   summary: string;
   /**
    * Whether the organization must be given. An address alone is not enough to grant rights, because

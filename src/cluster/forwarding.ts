@@ -33,7 +33,7 @@ export type ForwardedHandler = {
   lineOf: (request: unknown) => string | null;
 };
 
-type Taken = {
+type AcceptedLines = {
   underWay: readonly Promise<boolean>[];
   /** Last request of each line. */
   lines: ReadonlyMap<string, Promise<boolean>>;
@@ -150,13 +150,13 @@ export class Forwarding {
    * Starts new requests and returns all requests in flight. Polls run one after the other, so that results are not
    * out of order.
    */
-  #take(): Promise<Taken> {
+  #take(): Promise<AcceptedLines> {
     const next = this.#taking.then(() => this.#takeNow());
     this.#taking = next.catch(() => {});
     return next;
   }
 
-  async #takeNow(): Promise<Taken> {
+  async #takeNow(): Promise<AcceptedLines> {
     const { store, clock, has } = this.#dependencies;
     const found = await findRequests(store);
     const storedIds = new Set(found.map(({ id }) => id));

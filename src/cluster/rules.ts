@@ -59,9 +59,9 @@ export function assignLeases(nodeIds: readonly string[]): Map<string, string> {
 export type Beat = { id: string; run: string; beats: number };
 
 /** Heartbeats with the time of their last change, by the observer's monotonic clock. */
-export type Seen = ReadonlyMap<string, Beat & { since: number }>;
+export type SeenBeats = ReadonlyMap<string, Beat & { since: number }>;
 
-export function updateSeen(before: Seen, beats: readonly Beat[], now: number): Seen {
+export function updateSeen(before: SeenBeats, beats: readonly Beat[], now: number): SeenBeats {
   return new Map(
     beats.map((beat) => {
       const known = before.get(beat.id);
@@ -72,12 +72,12 @@ export function updateSeen(before: Seen, beats: readonly Beat[], now: number): S
 }
 
 /** Returns the nodes whose heartbeats have changed recently, regardless of their clocks. */
-export function listAliveNodes(seen: Seen, now: number): string[] {
+export function listAliveNodes(seen: SeenBeats, now: number): string[] {
   return [...seen.values()].filter(({ since }) => now - since < ttlMs).map(({ id }) => id);
 }
 
 /** Returns the earliest time at which another node could be found dead; Infinity without other living nodes. */
-export function computeNextDeath(seen: Seen, me: string, now: number): number {
+export function computeNextDeath(seen: SeenBeats, me: string, now: number): number {
   const deathTimes = [...seen.values()]
     .filter(({ id, since }) => id !== me && now - since < ttlMs)
     .map(({ since }) => since + ttlMs);

@@ -16,7 +16,7 @@ import {
   type NamedLease,
   computeNextDeath,
   rankNodes,
-  type Seen,
+  type SeenBeats,
   updateSeen,
   shardOf,
   ttlMs,
@@ -66,7 +66,7 @@ export class ClusterNode implements Leases {
   readonly #held = new Map<string, Lease>();
   /** Monotonic time until which this node's leases are valid. */
   #heldUntil = -Infinity;
-  #seen: Seen = new Map();
+  #seen: SeenBeats = new Map();
   #listenersOfOthers: readonly Listener[] = [];
   #seenAt = -Infinity;
   /** Time since which this node has read heartbeats without a gap. */

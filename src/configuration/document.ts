@@ -5,7 +5,7 @@ import { fieldsOf, type SectionName, sectionNames, sections } from "./sections-s
 
 type Json = { [name: string]: unknown };
 
-const words: Record<SectionName, string> = {
+const sectionDescriptions: Record<SectionName, string> = {
   alertChannels: "Alert channels, by their keys.",
   schedules: "On-call schedules, by their keys.",
   escalationPolicies: "Escalation policies, by their keys.",
@@ -34,7 +34,9 @@ function createSectionSchema(section: SectionName) {
   const [first, ...others] = typesOf(section).map((type) => createEntrySchema(section, type));
   const entry =
     first === undefined ? createEntrySchema(section, null) : z.union([first, ...others]);
-  return z.record(z.string().regex(configKey), entry).meta({ description: words[section] });
+  return z
+    .record(z.string().regex(configKey), entry)
+    .meta({ description: sectionDescriptions[section] });
 }
 
 /** Returns the schema of `defaults`, which accepts the fields of every type of the section. */

@@ -93,13 +93,13 @@ import { buildPatch } from "./patches.ts";
 import type { SectionName } from "./sections-schema.ts";
 import type { Fields } from "../core/collections/objects.ts";
 
-type Identified = { id: string; version: number };
+type VersionedRecord = { id: string; version: number };
 
 /** A record of any kind. */
-export type Row = Identified & Fields;
+export type Row = VersionedRecord & Fields;
 
 /** Reads, compares and writes the records of one section. Fields are those of the REST API, including secrets. */
-type Resource<R extends Identified = Row, I extends object = Fields> = {
+type Resource<R extends VersionedRecord = Row, I extends object = Fields> = {
   /** Lists the section's records in export order. */
   list(scope: Scope): Promise<R[]>;
   fieldsOf(scope: Scope, row: R, last: Fields | null): Fields;
@@ -111,7 +111,7 @@ type Resource<R extends Identified = Row, I extends object = Fields> = {
   change(scope: Scope, row: R, input: I, at: string): Statement[];
 };
 
-const defineResource = <R extends Identified, I extends object>(resource: Resource<R, I>) =>
+const defineResource = <R extends VersionedRecord, I extends object>(resource: Resource<R, I>) =>
   resource as unknown as Resource;
 
 const channelResource = defineResource<ChannelRow, NewAlertChannel>({

@@ -78,23 +78,23 @@ function omitSecrets(fields: Shape, secrets: readonly string[]): Shape {
 }
 
 export type Kinds = Readonly<Record<string, Kind>>;
-type Common<C extends Shape> = z.output<z.ZodObject<C>>;
-type Sent<S extends Shape> = z.input<z.ZodObject<S>>;
+type CommonFields<C extends Shape> = z.output<z.ZodObject<C>>;
+type SentFields<S extends Shape> = z.input<z.ZodObject<S>>;
 
 /** A new record in a request: the common fields, and the fields of one type. */
 type NewOf<K extends Kinds, C extends Shape> = {
-  [T in keyof K]: { type: T } & Sent<C & K[T]["fields"]>;
+  [T in keyof K]: { type: T } & SentFields<C & K[T]["fields"]>;
 }[keyof K];
 
 /** A PATCH body, with fields of any type. */
-type PatchOf<K extends Kinds, C extends Shape> = { type?: keyof K } & Sent<Patched<C>> & {
+type PatchOf<K extends Kinds, C extends Shape> = { type?: keyof K } & SentFields<Patched<C>> & {
     [N in NamesIn<K[keyof K]["fields"]>]?: InputOf<K[keyof K]["fields"], N> | null | undefined;
   };
 
 type NamesIn<F> = F extends Shape ? keyof F : never;
 type InputOf<F, N extends PropertyKey> = F extends Record<N, z.ZodType> ? z.input<F[N]> : never;
 
-type Naming = { id: string; description?: string; example?: object };
+type SchemaMeta = { id: string; description?: string; example?: object };
 
 /** Creates a schema when it is first used, because the schemas of all types together cost start time and memory. */
 function createOnUse<T extends z.ZodType>(create: () => T) {
@@ -117,7 +117,7 @@ function createTypedUnion(kinds: Kinds, member: (type: string, kind: Kind) => z.
 export function createInputSchema<K extends Kinds, C extends Shape>(
   kinds: K,
   common: C,
-  naming: Naming,
+  naming: SchemaMeta,
 ) {
   return createOnUse(() =>
     createTypedUnion(kinds, (type, { description, fields }) =>
@@ -126,7 +126,7 @@ export function createInputSchema<K extends Kinds, C extends Shape>(
         ...(description !== undefined && { description }),
       }),
     ).register(z.globalRegistry, naming),
-  ) as unknown as z.ZodType<Common<C> & { type: string } & Fields, NewOf<K, C>>;
+  ) as unknown as z.ZodType<CommonFields<C> & { type: string } & Fields, NewOf<K, C>>;
 }
 
 /**
@@ -137,7 +137,7 @@ export function createPatchSchema<K extends Kinds, C extends Shape>(
   kinds: K,
   common: C,
   readOnly: readonly string[],
-  naming: Naming,
+  naming: SchemaMeta,
 ) {
   const names = new Set(Object.values(kinds).flatMap(({ fields }) => Object.keys(fields)));
   const createFields = () =>
@@ -157,7 +157,7 @@ export function createPatchSchema<K extends Kinds, C extends Shape>(
       .register(z.globalRegistry, naming),
   );
   return bodySchema(readOnly, schema) as z.ZodType<
-    Partial<Common<C>> & { type?: string } & Fields,
+    Partial<CommonFields<C>> & { type?: string } & Fields,
     PatchOf<K, C>
   >;
 }
@@ -205,7 +205,7 @@ const listOptions = (schema: { anyOf?: object[] }): object[] =>
   schema.anyOf === undefined ? [schema] : schema.anyOf.flatMap(listOptions);
 
 /** Schema of a record in a response. */
-export function createReadSchema<R extends Shape>(kinds: Kinds, record: R, naming: Naming) {
+export function createReadSchema<R extends Shape>(kinds: Kinds, record: R, naming: SchemaMeta) {
   const secretsSet = z.array(z.string()).meta({
     description: "Paths of the secret fields that are set; their values are never shown.",
   });

@@ -3,7 +3,7 @@ import { hourMs } from "../core/time/clock.ts";
 import { loadSnapshot } from "../alerting/deciding/snapshot.ts";
 import { selectIncidentAudience, type IncidentStep } from "../alerting/deciding/rules.ts";
 import type { IncidentRecord, UpdateRecord } from "../incidents/store.ts";
-import { forEachListed, type Listed } from "../core/text/streamed-list.ts";
+import { forEachListed, type ListOrStream } from "../core/text/streamed-list.ts";
 import type { Scope } from "../events/scope.ts";
 import { getIncident } from "../incidents/service.ts";
 import { getWindow } from "../monitoring/maintenance/service.ts";
@@ -53,7 +53,7 @@ export async function previewIncident(
 /** Maximum updates in a preview. */
 const previewedUpdates = 100;
 
-async function readLatestUpdates(all: Listed<UpdateRecord>): Promise<UpdateRecord[]> {
+async function readLatestUpdates(all: ListOrStream<UpdateRecord>): Promise<UpdateRecord[]> {
   const latest: UpdateRecord[] = [];
   await forEachListed(all, (update) => {
     latest.push(update);

@@ -8,7 +8,7 @@ import type { LoggedEvent } from "../events/catalogue.ts";
 import { findLastSeq } from "../events/log.ts";
 import type { EventReader, Subscription } from "../events/reader.ts";
 import type { Signals, StoredResult } from "../events/signals.ts";
-import type { Listener, Live, Reader } from "../http/responses/event-stream.ts";
+import type { Listener, LiveEvents, Reader } from "../http/responses/event-stream.ts";
 import { OpenPages } from "./open-pages.ts";
 import { mayListen } from "./stream-rules.ts";
 
@@ -28,7 +28,7 @@ type Dependencies = {
   log: Log;
 };
 
-export class LivePages implements Live, Collector {
+export class LivePages implements LiveEvents, Collector {
   readonly #dependencies: Dependencies;
   readonly #organizations = new Map<string, OpenPages>();
   #subscription: Subscription | null = null;
@@ -75,7 +75,7 @@ export class LivePages implements Live, Collector {
     return !this.#isStopped;
   }
 
-  canListen(listener: Parameters<Live["canListen"]>[0]) {
+  canListen(listener: Parameters<LiveEvents["canListen"]>[0]) {
     return mayListen(listener, this.#iterateSubscribers());
   }
 

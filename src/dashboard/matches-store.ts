@@ -24,11 +24,11 @@ const buildStatusSql = ({ store }: Tenant) => {
     else s.status end`;
 };
 
-const joins = `join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
+const joinsSql = `join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
   left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id`;
 
 /** SQL for the searchable text of a monitor: name, target and group. */
-const searched = `m.name || ' ' || coalesce(m.settings ->> 'url', ${watchedSql}, '')
+const searchedSql = `m.name || ' ' || coalesce(m.settings ->> 'url', ${watchedSql}, '')
   || coalesce(':' || (m.settings ->> 'port'), '') || ' ' || coalesce(g.name, '')`;
 
 /** Builds the SQL condition of the filters, which starts with ` and `. */
@@ -41,7 +41,7 @@ function buildFilterCondition({ q, status, type, tag }: OverviewFilters, shownSt
     parameters.push(...values);
   };
   for (const word of q?.split(/\s+/).filter(Boolean) ?? []) {
-    const found = buildContains(searched, word);
+    const found = buildContains(searchedSql, word);
     add(found.text, ...found.parameters);
     cost += targetCost + found.cost;
   }
@@ -73,7 +73,7 @@ type Match = {
 const buildWindowSql = (columns: string, condition: string) => `select ${columns} from (
     select * from monitors where organization_id = ? and group_id is ? and (position, id) > (?, ?)
     order by position, id limit ?) m
-  ${joins} where true${condition} order by m.position, m.id`;
+  ${joinsSql} where true${condition} order by m.position, m.id`;
 const endSql = `select position, id from monitors
   where organization_id = ? and group_id is ? and (position, id) > (?, ?)
   order by position, id limit 1 offset ?`;

@@ -14,7 +14,7 @@ import {
 import { describeTotals } from "../status-pages/rendering/days.ts";
 import type { Totals } from "../status-pages/formats/public-data.ts";
 import { renderSpark } from "./rules.ts";
-import type { Recent } from "./store.ts";
+import type { RecentFigures } from "./store.ts";
 
 /** Measurements of a monitor in one hour, with the letter of the hour in `day`. */
 type Hour = Totals & { letter: string; averageMs: number | null };
@@ -158,12 +158,18 @@ const monthOf = cachePerStore(createMonthReader);
 export async function readRecent(store: Store, keys: readonly number[], nowMs: number) {
   const hours = await hoursOf(store)(keys, nowMs);
   const month = await monthOf(store)(keys, nowMs);
-  return (key: number, createdAt: string): Recent => ({ ...hours(key), ...month(key, createdAt) });
+  return (key: number, createdAt: string): RecentFigures => ({
+    ...hours(key),
+    ...month(key, createdAt),
+  });
 }
 
 /** Reads the last complete 24 hours and 30 days of monitors before a past time, without the cache. */
 export async function readRecentAt(store: Store, keys: readonly number[], atMs: number) {
   const hours = await createHourReader(store)(keys, atMs - (atMs % hourMs) - 1);
   const month = await createMonthReader(store)(keys, atMs - (atMs % dayMs) - 1);
-  return (key: number, createdAt: string): Recent => ({ ...hours(key), ...month(key, createdAt) });
+  return (key: number, createdAt: string): RecentFigures => ({
+    ...hours(key),
+    ...month(key, createdAt),
+  });
 }

@@ -6,7 +6,7 @@ import { AppError } from "../core/errors.ts";
 import { Id } from "../core/fields.ts";
 import { defineEndpoint } from "../http/endpoint.ts";
 import { createRouter } from "../http/request-context.ts";
-import { createEventStream, type Live } from "../http/responses/event-stream.ts";
+import { createEventStream, type LiveEvents } from "../http/responses/event-stream.ts";
 import { getSignedInSession } from "../http/access/authentication.ts";
 import { formatLimit } from "../http/access/limited-access.ts";
 import { resolveOrganization } from "../http/access/session.ts";
@@ -37,7 +37,7 @@ import { Timeline, TimelineQuery } from "./timeline-schema.ts";
 import { getPastOverview } from "./past-service.ts";
 import { buildTimeline } from "./timeline-service.ts";
 
-export const createDashboardRoutes = ({ live }: { live: Live }) =>
+export const createDashboardRoutes = ({ live }: { live: LiveEvents }) =>
   createRouter("")
     .get(
       ...defineEndpoint("/overview", {

@@ -58,11 +58,11 @@ type MonitorRow = {
   notJudgedSince: string | null;
 } & Record<"url" | "watched", string | null> & { port: number | null } & Omit<
     OverviewMonitor,
-    "tags" | "status" | "paused" | "muted" | "target" | keyof Recent
+    "tags" | "status" | "paused" | "muted" | "target" | keyof RecentFigures
   >;
 
 /** Sums of the last hours and days of a monitor. */
-export type Recent = Pick<
+export type RecentFigures = Pick<
   OverviewMonitor,
   "day" | "month" | "spark" | "uptime24h" | "uptime30d" | "since"
 >;
@@ -74,7 +74,7 @@ const rowStride = 500;
 export async function findOverviewMonitors(
   { store, organizationId }: Tenant,
   ids: readonly string[],
-  read: (keys: readonly number[]) => Promise<(key: number, createdAt: string) => Recent>,
+  read: (keys: readonly number[]) => Promise<(key: number, createdAt: string) => RecentFigures>,
 ): Promise<OverviewMonitor[]> {
   const rows: MonitorRow[] = [];
   for (let from = 0; from < ids.length; from += rowStride) {

@@ -1,7 +1,7 @@
 import { cachePerStore, type Store } from "./store.ts";
 
 /** Maximum cached records per lookup and store. */
-const capacity = 1_000;
+const maxCachedRecords = 1_000;
 
 /**
  * Caches the records that requests with a token look up, until the next write to one of the tables. Unknown tokens are
@@ -21,7 +21,8 @@ export function cacheLookup<T extends object>(
     }
     const found = await read(store, key);
     if (found === null || revision === null || store.revision(tables) !== revision) return found;
-    if (cache.revision !== revision || cache.records.size >= capacity) cache.records.clear();
+    if (cache.revision !== revision || cache.records.size >= maxCachedRecords)
+      cache.records.clear();
     cache.revision = revision;
     cache.records.set(key, found);
     return found;

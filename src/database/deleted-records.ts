@@ -39,7 +39,7 @@ export type Remover = { organizationId: string; actor: { name: string } };
 type Parent = { column: string; table: string };
 
 /** A table with rows that a record takes along, and the tables that its rows need. */
-type Taken = { table: SQLiteTable; name: string; owner: string; parents: readonly Parent[] };
+type OwnedTable = { table: SQLiteTable; name: string; owner: string; parents: readonly Parent[] };
 
 const nounOfTable = new Map(
   Object.entries(deletableTables).map(([noun, [table]]) => [
@@ -75,7 +75,7 @@ const listParents = (table: SQLiteTable) =>
   });
 
 /** Tables whose rows a deletion of a record removes. Tables that others need are first. */
-export function listTakenTables(noun: DeletableNoun): readonly Taken[] {
+export function listTakenTables(noun: DeletableNoun): readonly OwnedTable[] {
   const root = getTableName(deletableTables[noun][0]);
   return allTables.flatMap((table) => {
     const name = getTableName(table);

@@ -19,14 +19,17 @@ import { countPendingRqliteMigrations } from "./rqlite/migrate.ts";
 import { createRqliteStore } from "./rqlite/store.ts";
 import { isKeyOfStore } from "./sealed-values.ts";
 
-type Examined = { findings: Finding[]; data: (Pick<Data, "store" | "vault"> & Disposable) | null };
+type ExaminedCluster = {
+  findings: Finding[];
+  data: (Pick<Data, "store" | "vault"> & Disposable) | null;
+};
 
 /** Examines a cluster without writing, and returns its data if it is readable. */
 export async function examineCluster(
   directory: string,
   address: ClusterAddress,
   { migrations: folder, clock }: { migrations: string; clock: Clock },
-): Promise<Examined> {
+): Promise<ExaminedCluster> {
   const { key } = getDataFiles(resolve(directory));
   const findings: Finding[] = [];
   try {

@@ -5,8 +5,8 @@ import { AppError } from "../core/errors.ts";
 import type { LimitName, Limits } from "../core/limits.ts";
 import { guardCondition, type Prepared, StaleRead } from "./store.ts";
 
-type Keyed = SQLiteTable & { organizationId: SQLiteColumn; id: SQLiteColumn };
-export type Versioned = Keyed & { version: SQLiteColumn };
+type KeyedTable = SQLiteTable & { organizationId: SQLiteColumn; id: SQLiteColumn };
+export type VersionedTable = KeyedTable & { version: SQLiteColumn };
 
 /** SQL table of IDs with the columns `value` and `key` (position). Its text does not depend on the number of IDs. */
 export function buildIdTable(ids: readonly string[]): SQL {
@@ -15,7 +15,7 @@ export function buildIdTable(ids: readonly string[]): SQL {
 
 /** Guard that fails unless each ID is a row of this organization that satisfies the condition. */
 export function guardExists(
-  table: Keyed,
+  table: KeyedTable,
   organizationId: string,
   ids: readonly string[],
   otherwise: () => AppError | StaleRead,
@@ -69,7 +69,7 @@ export function unknownReferenceError(path: string, noun: string): AppError {
  * repeats the attempt.
  */
 export function guardVersion(
-  table: Versioned,
+  table: VersionedTable,
   organizationId: string,
   record: { id: string; version: number },
 ): Prepared {

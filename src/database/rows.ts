@@ -29,18 +29,21 @@ export type Tenant = {
   groupIds?: readonly string[] | null;
 };
 
-type Owned = SQLiteTable & { organizationId: SQLiteColumn };
-type Keyed = Owned & { id: SQLiteColumn };
+type OwnedTable = SQLiteTable & { organizationId: SQLiteColumn };
+type KeyedTable = OwnedTable & { id: SQLiteColumn };
 
 type Values<T extends SQLiteTable> = {
   [K in keyof T["$inferSelect"]]?: NonNullable<T["$inferSelect"][K]> | undefined;
 };
-type Wanted<T extends SQLiteTable> = {
+type RowFilter<T extends SQLiteTable> = {
   [K in keyof Values<T>]: Values<T>[K] | readonly NonNullable<Values<T>[K]>[];
 };
 
 /** Matches rows with these values. A list matches any of its values; undefined matches all rows. */
-export function matchValues<T extends SQLiteTable>(table: T, values: Wanted<T>): SQL | undefined {
+export function matchValues<T extends SQLiteTable>(
+  table: T,
+  values: RowFilter<T>,
+): SQL | undefined {
   const columns = getTableColumns(table);
   const conditions = Object.entries(values).filter(([, value]) => value !== undefined);
   return and(
@@ -60,7 +63,7 @@ export function isLaterThan(stored: SQLiteColumn, at: number): SQL | undefined {
 }
 
 /** Join condition: the column refers to a row of `to` in the same organization. */
-export function matchReference(from: Owned, column: SQLiteColumn, to: Keyed) {
+export function matchReference(from: OwnedTable, column: SQLiteColumn, to: KeyedTable) {
   return and(eq(to.organizationId, from.organizationId), eq(to.id, column));
 }
 
@@ -124,7 +127,7 @@ const groupColumns: Readonly<Record<string, string>> = {
 export function guardFieldExists(
   { organizationId, groupIds = null }: Pick<Tenant, "organizationId" | "groupIds">,
   field: string,
-  table: Keyed,
+  table: KeyedTable,
   ids: readonly string[] = [],
 ): Prepared[] {
   const name = getTableName(table);
@@ -145,10 +148,14 @@ export function guardFieldExists(
 }
 
 /** Converts a table name such as `alert_channels` to `alert channel`. */
-const nounOf = (table: Keyed) =>
+const nounOf = (table: KeyedTable) =>
   getTableName(table).replace("_", " ").replace(/ies$/, "ys").slice(0, -1);
 
-export function removeRow({ store, organizationId }: Tenant, table: Keyed, id: string): Statement {
+export function removeRow(
+  { store, organizationId }: Tenant,
+  table: KeyedTable,
+  id: string,
+): Statement {
   return store.db.delete(table).where(matchValues(table, { organizationId, id }));
 }
 

@@ -5,7 +5,7 @@ import { yieldToEventLoop } from "../core/time/event-loop.ts";
 import type { Parameter, Store } from "./store.ts";
 
 /** Condition that a column contains a text. `cost` is the relative cost per row: 1 for a plain text. */
-type Containing = { text: string; parameters: readonly string[]; cost: number };
+type SearchCondition = { text: string; parameters: readonly string[]; cost: number };
 
 /** Cost of replacing one character, relative to the search itself. */
 const replacementCost = 0.5;
@@ -14,7 +14,7 @@ const replacementCost = 0.5;
  * Creates a case-insensitive condition that a column contains a text. SQLite folds only ASCII, so other letters are
  * replaced with one of their cases first. Unlike patterns, `instr` is fast for any text.
  */
-export function buildContains(column: string, text: string): Containing {
+export function buildContains(column: string, text: string): SearchCondition {
   const characters = Array.from(text);
   const folded = characters.map(foldCase).join("");
   const replaced = new Map(

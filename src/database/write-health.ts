@@ -9,7 +9,7 @@ const failedMs = 2_000;
 const pendingMs = 5_000;
 
 /** The oldest unfinished write of a kind. */
-type Unstored = { since: number; begunAt: number; hasFailed: boolean };
+type UnfinishedWrite = { since: number; begunAt: number; hasFailed: boolean };
 
 /** Tracks in memory since when the database has rejected the regular writes of this process. */
 export type WriteHealth = {
@@ -24,9 +24,9 @@ export function createWriteHealth(
   clock: Clock = readSystemClock,
   monotonic: Clock = () => performance.now(),
 ): WriteHealth {
-  const unstored = new Map<Source, Unstored>();
+  const unstored = new Map<Source, UnfinishedWrite>();
 
-  function trackWrite(source: Source): Unstored {
+  function trackWrite(source: Source): UnfinishedWrite {
     const known = unstored.get(source);
     if (known !== undefined) return known;
     const entry = { since: clock(), begunAt: monotonic(), hasFailed: false };
@@ -34,7 +34,7 @@ export function createWriteHealth(
     return entry;
   }
 
-  const isFailing = ({ begunAt, hasFailed }: Unstored) =>
+  const isFailing = ({ begunAt, hasFailed }: UnfinishedWrite) =>
     monotonic() - begunAt >= (hasFailed ? failedMs : pendingMs);
 
   return {

@@ -3,9 +3,9 @@ import type { Cause, ResolvedChange } from "../core/causes.ts";
 import type { ProblemName, ProblemSeverity } from "../core/problems.ts";
 import type { Priority, StoredStatus } from "../core/statuses.ts";
 
-const edits = ["created", "updated", "deleted"] as const;
+const editVerbs = ["created", "updated", "deleted"] as const;
 /** Edits of records that can be restored. A purged record no longer can. */
-const restorableEdits = [...edits, "restored", "purged"] as const;
+const restorableEdits = [...editVerbs, "restored", "purged"] as const;
 
 /** Actions by subject. The audit log stores each action under the name of its event. */
 export const auditVerbs = {
@@ -25,14 +25,14 @@ export const auditVerbs = {
     "postmortem-published",
     "postmortem-deleted",
   ],
-  "incident-template": edits,
+  "incident-template": editVerbs,
   maintenance: restorableEdits,
   alert: ["acknowledged", "unacknowledged", "snoozed", "noted", "links-revoked"],
   "alert-channel": restorableEdits,
   "alert-source": [...restorableEdits, "address-renewed", "replayed"],
-  schedule: [...edits, "overridden", "swapped", "override-removed", "calendar-renewed"],
-  "escalation-policy": [...edits, "drilled"],
-  "contact-method": [...edits, "verified"],
+  schedule: [...editVerbs, "overridden", "swapped", "override-removed", "calendar-renewed"],
+  "escalation-policy": [...editVerbs, "drilled"],
+  "contact-method": [...editVerbs, "verified"],
   "status-page": [...restorableEdits, "token-created", "token-revoked", "publishing-changed"],
   subscriber: [
     "added",
@@ -73,15 +73,15 @@ export const auditVerbs = {
     "drilled",
     "drill-changed",
   ],
-  "identity-provider": edits,
+  "identity-provider": editVerbs,
   invitation: ["created", "accepted", "revoked"],
   "api-key": ["created", "groups-changed", "revoked"],
   settings: ["updated", "report-sent"],
-  organization: edits,
+  organization: editVerbs,
   backup: ["downloaded", "restored", "scheduled"],
 } as const;
 
-type Acts = { [N in keyof typeof auditVerbs]: (typeof auditVerbs)[N][number] };
+type AuditVerbs = { [N in keyof typeof auditVerbs]: (typeof auditVerbs)[N][number] };
 
 /** Events without an author, such as results of checks, effects of a pause, or points in time. */
 type Occurrences = {
@@ -99,7 +99,7 @@ type TypesOf<Verbs extends Record<string, string>> = {
   [N in keyof Verbs & string]: `${N}.${Verbs[N]}`;
 }[keyof Verbs & string];
 
-export type AuditAction = TypesOf<Acts>;
+export type AuditAction = TypesOf<AuditVerbs>;
 export type EventType = AuditAction | TypesOf<Occurrences>;
 
 /** Events that start a new state of a monitor. They are its history. */

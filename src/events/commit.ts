@@ -2,7 +2,7 @@
 import { formatTimestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import type { ChangedField } from "../core/field-changes.ts";
-import { guardVersion, type Versioned } from "../database/references.ts";
+import { guardVersion, type VersionedTable } from "../database/references.ts";
 import { buildStoredNameSql, hasStoredName } from "../database/subject-names.ts";
 import {
   splitIntoPortions,
@@ -214,7 +214,7 @@ const buildEvent = (
  */
 export function guardCurrent(
   scope: Scope,
-  table: Versioned,
+  table: VersionedTable,
   record: { id: string; version: number },
 ): Prepared[] {
   const current = guardVersion(table, scope.organizationId, record);

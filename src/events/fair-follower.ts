@@ -22,7 +22,7 @@ const gatherMs = 100;
 const retryMs = 1_000;
 
 /** The next events of an organization, and its maximum rows in this write. */
-export type Work<E extends LoggedEvent, Part> = {
+export type FollowerWork<E extends LoggedEvent, Part> = {
   organizationId: string;
   /** At least one event, oldest first. */
   events: readonly E[];
@@ -52,7 +52,7 @@ type Follower<E extends LoggedEvent, Part> = {
   concerns: (event: LoggedEvent) => event is E;
   /** Returns the organizations that have recipients. */
   listening: (organizationIds: readonly string[]) => Promise<ReadonlySet<string>>;
-  decide: (work: Work<E, Part>) => Promise<Outcome<Part>>;
+  decide: (work: FollowerWork<E, Part>) => Promise<Outcome<Part>>;
   /** Maximum rows per write. Tests set a lower number. */
   rowsAtOnce?: number;
   onWrite?: OnFollowerWrite;
@@ -66,7 +66,7 @@ export type OwnWork = { organizationId: string; decide: () => readonly Statement
 /** An organization with a backlog, and its last finished event. */
 type Backlog<Part> = { organizationId: string; seq: number; part: Part | null };
 
-type Unread<Part> = Backlog<Part> & { events: readonly LoggedEvent[] };
+type UnreadEvents<Part> = Backlog<Part> & { events: readonly LoggedEvent[] };
 
 /**
  * Handles a batch of the log in one write, in which each organization has a share of the rows. An organization that
@@ -334,7 +334,7 @@ export class FairFollower<E extends LoggedEvent, Part> {
   }
 
   /** Divides the rows of a write among organizations. */
-  async #decideAll(works: readonly Unread<Part>[], areBehind: boolean) {
+  async #decideAll(works: readonly UnreadEvents<Part>[], areBehind: boolean) {
     let left = this.rowsAtOnce;
     let hasDeliveries = false;
     const all: Statement[] = [];
@@ -350,7 +350,7 @@ export class FairFollower<E extends LoggedEvent, Part> {
 
   /** Handles the events of one organization, and saves its position if some remain. */
   async #decide(
-    { organizationId, seq, part, events: unread }: Unread<Part>,
+    { organizationId, seq, part, events: unread }: UnreadEvents<Part>,
     rows: number,
     isBehind: boolean,
   ) {

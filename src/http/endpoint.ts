@@ -6,7 +6,7 @@ import { createOrganizationTurns } from "../events/organization-turns.ts";
 import { hourMs } from "../core/time/clock.ts";
 import type { Role } from "../core/roles.ts";
 import { dataSchema } from "../core/paging.ts";
-import type { Listed, StreamedList } from "../core/text/streamed-list.ts";
+import type { ListOrStream, StreamedList } from "../core/text/streamed-list.ts";
 import { parse } from "../core/validation.ts";
 import {
   type ApiResponse,
@@ -54,9 +54,9 @@ const NoBody = z.strictObject({}).optional();
 type Access = "read" | "write" | "administrator" | "person" | "anyone";
 
 /** Declaration of one route: access, schemas and texts for the OpenAPI document. */
-export type Endpoint = Declared & { response: z.ZodType; useCase: UseCase };
+export type Endpoint = EndpointDeclaration & { response: z.ZodType; useCase: UseCase };
 
-type Declared<
+type EndpointDeclaration<
   Q extends z.ZodType = z.ZodType,
   B extends z.ZodType = z.ZodType,
   X extends Access = Access,
@@ -114,7 +114,7 @@ type Returns<R extends z.ZodType, D extends z.ZodType> =
 type WithStreamed<T> =
   | T
   | (T extends readonly (infer E)[] ? StreamedList<E> : never)
-  | { [K in keyof T]: T[K] extends readonly (infer E)[] ? Listed<E> : T[K] };
+  | { [K in keyof T]: T[K] extends readonly (infer E)[] ? ListOrStream<E> : T[K] };
 
 type Declaration<
   Path extends string,
@@ -124,7 +124,7 @@ type Declaration<
   X extends Access,
   U extends readonly string[],
   D extends z.ZodType,
-> = Declared<Q, B, X, U> &
+> = EndpointDeclaration<Q, B, X, U> &
   Returns<R, D> & {
     handle: (
       input: Input<Path, Q, B, X>,
@@ -144,7 +144,7 @@ export const longResponseSeconds = 60;
 type Upload = { type: string; bytes: Uint8Array };
 const noUpload: Upload = { type: "", bytes: new Uint8Array() };
 
-type Parsed<Q extends z.ZodType, B extends z.ZodType> = {
+type ParsedRequest<Q extends z.ZodType, B extends z.ZodType> = {
   query: z.output<Q>;
   body: z.output<B>;
   /** Body of a route with `upload`; otherwise empty. */
@@ -157,7 +157,7 @@ type Input<
   B extends z.ZodType,
   X extends Access,
 > = Caller<X> &
-  Parsed<Q, B> & {
+  ParsedRequest<Q, B> & {
     /** Parameters of the path, before validation. */
     params: ResolvePath<Path>;
     services: RequestServices;
@@ -208,7 +208,7 @@ export function defineEndpoint<
   const handler = ({ request, params, requestContext }: Context) =>
     route.serve({ request, params, requestContext }) as unknown as Promise<Sent>;
   const hook = { parse: "none" as const, detail: { endpoint: spec } as object };
-  return [path, handler, hook as typeof hook & Accepts<Q, B, U>] as const;
+  return [path, handler, hook as typeof hook & AcceptedInput<Q, B, U>] as const;
 }
 
 /** A use case, without the types of its route. */
@@ -396,7 +396,7 @@ function buildInput(
  * Query and body of a route, for the types of Elysia and of the admin page's client. Elysia receives no schema,
  * because it would validate before access, rate limit and media type are checked.
  */
-type Accepts<Q extends z.ZodType, B extends z.ZodType, U extends readonly string[]> = {
+type AcceptedInput<Q extends z.ZodType, B extends z.ZodType, U extends readonly string[]> = {
   query: StandardSchema<z.input<Q>>;
   body: StandardSchema<[U] extends [never] ? z.input<B> : Blob>;
 };

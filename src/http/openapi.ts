@@ -139,7 +139,7 @@ const introduction = `Scripts use this API to work with Signalbox. Create a key 
   given again, before \`If-Match\` is looked at.
 - HEAD works wherever GET does, except at push URLs; OPTIONS lists the methods of a path.`;
 
-type Beside = {
+type OperationDetails = {
   operationId: string;
   summary: string;
   description?: string;
@@ -156,7 +156,7 @@ function buildOperationalRoute({
   content,
   codes,
   ...operation
-}: Beside) {
+}: OperationDetails) {
   return {
     get: {
       ...operation,

@@ -2,16 +2,16 @@ import { type Family, createHistogram } from "../core/metrics.ts";
 import { getOriginalRequest } from "./original-request.ts";
 
 const routeSymbol = Symbol("route");
-type Routed = Request & { [routeSymbol]?: string };
+type RoutedRequest = Request & { [routeSymbol]?: string };
 
 /** Records the route pattern of a request. */
 export function setRoute(request: Request, pattern: string) {
-  (getOriginalRequest(request) as Routed)[routeSymbol] = pattern;
+  (getOriginalRequest(request) as RoutedRequest)[routeSymbol] = pattern;
 }
 
 /** Returns the route pattern of an original request; `unknown` if none was recorded. */
 export const getRoute = (original: Request): string =>
-  (original as Routed)[routeSymbol] ?? "unknown";
+  (original as RoutedRequest)[routeSymbol] ?? "unknown";
 
 /** Known methods. Clients can invent others, which are counted together. */
 const methods = ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS", "other"] as const;

@@ -11,7 +11,7 @@ import type { ResponseCache } from "./responses/response-cache.ts";
 export type RequestServices = ScopeServices &
   AccessLimits & {
     log: Log;
-    keys: Keys;
+    keys: KeyLookup;
     sessions: Sessions;
     knownNetworks: KnownNetworks;
     trustedHeader: TrustedHeader;
@@ -20,7 +20,7 @@ export type RequestServices = ScopeServices &
     extendTimeout: (request: Request, seconds: number) => void;
   };
 
-export type Keys = {
+export type KeyLookup = {
   /**
    * Finds the principal of the API key with this SHA-256; null for an unknown, revoked or expired key. Counts as a
    * use of the key.

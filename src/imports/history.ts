@@ -5,7 +5,7 @@ import { toRemoteLine } from "../core/text/formatting.ts";
 import type { Parameter, Prepared, Statement, Store } from "../database/store.ts";
 import { codeOf } from "../monitoring/uptime/rules.ts";
 import type { Beat, History, Sum } from "./plan.ts";
-import { addition, sumColumns } from "./store.ts";
+import { addTotalsSql, sumColumns } from "./store.ts";
 
 /** Row limits per statement, per write and per sort. */
 const rowsPerStatement = 200;
@@ -98,7 +98,7 @@ class BeatWriter {
   readonly #write: ReturnType<typeof createWriter>;
   readonly #hasSums: boolean;
   readonly #options: Options;
-  readonly #running = new Map<number, Running>();
+  readonly #running = new Map<number, HistoryProgress>();
 
   constructor(write: ReturnType<typeof createWriter>, hasSums: boolean, options: Options) {
     this.#write = write;
@@ -138,7 +138,7 @@ class BeatWriter {
       for (const unit of ["hours", "days"] as const) this.#close(unit, running);
   }
 
-  #sum(unit: Unit, running: Running, beat: Beat, seconds: number, { after }: Destination) {
+  #sum(unit: Unit, running: HistoryProgress, beat: Beat, seconds: number, { after }: Destination) {
     const periodMs = unitTables[unit][2];
     const period = Math.floor(beat.at / periodMs);
     // The source's total of a partly imported period would count the imported heartbeats twice.
@@ -151,7 +151,7 @@ class BeatWriter {
     addToSum(running[unit], beat, seconds);
   }
 
-  #close(unit: Unit, running: Running) {
+  #close(unit: Unit, running: HistoryProgress) {
     const sum = running[unit];
     if (sum === null) return;
     if (unit === "hours" && sum.period * hourMs < this.#options.keepHoursFrom) return;
@@ -186,7 +186,7 @@ type RunningSum = {
   max: number | null;
   buckets: Map<string, number>;
 };
-type Running = { key: number; lastAt: number | null } & Record<Unit, RunningSum | null>;
+type HistoryProgress = { key: number; lastAt: number | null } & Record<Unit, RunningSum | null>;
 
 const createSum = (period: number): RunningSum => ({
   period,
@@ -280,7 +280,7 @@ function createWriter({ store, touch }: Options, written: WrittenCounts) {
 function prepareInsert(name: keyof Counts, rows: readonly Row[]): Prepared {
   const table = name === "heartbeats" ? beatTable : describeSumTable(name);
   const values = `(${(rows[0] ?? []).map(() => "?").join(", ")})`;
-  const conflict = name === "heartbeats" ? "do nothing" : `do update set ${addition}`;
+  const conflict = name === "heartbeats" ? "do nothing" : `do update set ${addTotalsSql}`;
   return {
     text: `insert into ${table} values ${rows.map(() => values).join(", ")} on conflict ${conflict}`,
     parameters: rows.flat(),

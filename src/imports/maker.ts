@@ -37,7 +37,7 @@ type ChangedRecord = {
   has: (name: string) => boolean;
 };
 
-export type Maker = {
+export type RecordMaker = {
   create(planned: PlannedRecord, context: MakingContext): Promise<MakerResult>;
   /** Applies only the fields that changed in the source. Returns null if the record was deleted. */
   update(

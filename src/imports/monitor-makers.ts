@@ -38,13 +38,13 @@ import {
   replaceMonitorChannels,
   insertMonitor,
 } from "../monitoring/monitors/store.ts";
-import { type Maker, type MakingContext, getLinkedIds, findRefusal } from "./maker.ts";
+import { type RecordMaker, type MakingContext, getLinkedIds, findRefusal } from "./maker.ts";
 import type { z } from "zod";
 import type { OpenedRecord } from "../core/security/kind-secrets.ts";
 import type { Fields } from "../core/collections/objects.ts";
 import { buildFirstVersion, buildNextVersion } from "../database/rows.ts";
 
-export const channelMaker: Maker = {
+export const channelMaker: RecordMaker = {
   async create({ fields }, { scope }) {
     const input = parse(NewAlertChannel, fields);
     const refusal = await findRefusal(() =>
@@ -122,7 +122,7 @@ const acceptAllTargets = ({ targets }: Scope): Scope["targets"] => ({
   findIssue: () => null,
 });
 
-export const groupMaker: Maker = {
+export const groupMaker: RecordMaker = {
   async create({ fields, links }, { scope, now, at, idsOf }) {
     const { paused, ...rest } = fields;
     const input = parse(NewMonitorGroup, rest);
@@ -173,7 +173,7 @@ export const groupMaker: Maker = {
   },
 };
 
-export const monitorMaker: Maker = {
+export const monitorMaker: RecordMaker = {
   async create({ externalId, fields, links }, context) {
     const { scope, now, at, idsOf, keyOf } = context;
     const { input, token, notes, isIncomplete } = await parseMonitorInput(fields, context);

@@ -29,11 +29,11 @@ import {
   type StoredPage,
 } from "../status-pages/store.ts";
 import type { PlannedRecord } from "./plan.ts";
-import { type Maker, type MakingContext, getLinkedIds, findRefusal } from "./maker.ts";
+import { type RecordMaker, type MakingContext, getLinkedIds, findRefusal } from "./maker.ts";
 import type { Fields } from "../core/collections/objects.ts";
 import { buildFirstVersion, buildNextVersion } from "../database/rows.ts";
 
-export const maintenanceWindowMaker: Maker = {
+export const maintenanceWindowMaker: RecordMaker = {
   async create({ fields, links }, { scope, now, at, idsOf }) {
     const input = parse(NewMaintenanceWindow, fields);
     const { organizationId } = scope;
@@ -82,7 +82,7 @@ const resolveMembers = (links: PlannedRecord["links"], idsOf: MakingContext["ids
   groupIds: idsOf("group", getLinkedIds(links, "groupIds")),
 });
 
-export const statusPageMaker: Maker = {
+export const statusPageMaker: RecordMaker = {
   async create({ fields }, context) {
     const { scope, now, at } = context;
     const id = createId(now);
@@ -175,7 +175,7 @@ async function parsePageInput(
 
 const insertAuditEntry = createInsert(auditEntries);
 
-export const incidentMaker: Maker = {
+export const incidentMaker: RecordMaker = {
   async create({ fields }, { scope, at }) {
     const { createdAt, resolvedAt, ...rest } = fields as {
       createdAt: string;

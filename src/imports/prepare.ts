@@ -88,7 +88,7 @@ export const listExceededLimits = (
       : [];
   });
 
-type Prepared = {
+type PreparedImport = {
   statements: Statement[];
   newMonitorIds: string[];
   report: Omit<ImportReport, "history">;
@@ -122,7 +122,7 @@ type Preparation = ImportContext & {
 };
 
 /** Returns the statements and the report of an import. Yields to the event loop between records. */
-export async function prepareImport(context: ImportContext): Promise<Prepared> {
+export async function prepareImport(context: ImportContext): Promise<PreparedImport> {
   const preparation = await beginPreparation(context);
   const { scope, plan, planned, options, at } = preparation;
   for (const noun of nouns)

@@ -7,7 +7,7 @@ import { statusPages } from "../database/tables/status-pages.ts";
 import { guardSourceLimit } from "../alerting/sources/service.ts";
 import { channelMaker, groupMaker, monitorMaker } from "./monitor-makers.ts";
 import { incidentMaker, maintenanceWindowMaker, statusPageMaker } from "./page-makers.ts";
-import type { Maker } from "./maker.ts";
+import type { RecordMaker } from "./maker.ts";
 import { guardLimit } from "../database/references.ts";
 import type { Statement } from "../database/store.ts";
 import type { Scope } from "../events/scope.ts";
@@ -15,7 +15,7 @@ import { guardCurrentWindowLimit, guardWindowLimit } from "../monitoring/mainten
 import { guardMonitorsSize } from "../monitoring/monitors/store.ts";
 import type { Noun } from "./rules.ts";
 
-export const makers: Record<Noun, Maker> = {
+export const makers: Record<Noun, RecordMaker> = {
   "alert-channel": channelMaker,
   group: groupMaker,
   monitor: monitorMaker,

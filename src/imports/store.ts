@@ -212,7 +212,7 @@ export function moveResults(from: number, to: number): Prepared[] {
   const buildSumMove = (table: string, period: string) => ({
     text: `insert into ${table} (${period}, monitor_key, ${sumColumns.join(", ")})
       select ${period}, ?, ${sumColumns.join(", ")} from ${table} where monitor_key = ?
-      on conflict do update set ${addition}`,
+      on conflict do update set ${addTotalsSql}`,
     parameters: [to, from],
   });
   return [
@@ -242,7 +242,7 @@ export const sumColumns = [
 ];
 
 /** SQL assignments for `on conflict do update set` that add two partial totals. */
-export const addition = sumColumns
+export const addTotalsSql = sumColumns
   .map((name) => {
     if (name === "latency_counts") return `${name} = coalesce(${name}, excluded.${name})`;
     if (name === "latency_min" || name === "latency_max") {

@@ -4,7 +4,7 @@ import { findFirstIssue } from "../core/validation.ts";
 import { isJsonTemplate } from "../core/text/placeholders.ts";
 
 /** A converted monitor or channel, with notes about differences from the source. */
-export type Converted = { fields: Fields; notes: string[]; isIncomplete: boolean };
+export type ConvertedRecord = { fields: Fields; notes: string[]; isIncomplete: boolean };
 
 export const toText = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" ? String(value) : "";

@@ -10,7 +10,7 @@ import {
   hideMonitors,
   type MonitorColumns,
   parseMonitorIds,
-  summary,
+  summaryColumns,
   type SummaryRow,
 } from "./store.ts";
 
@@ -88,7 +88,7 @@ function cutImpactChanges(stored: string, at: number): string | null {
   return changes.length === 0 ? null : JSON.stringify(changes);
 }
 
-const candidatesSql = `select ${summary} from incidents
+const candidatesSql = `select ${summaryColumns} from incidents
   where organization_id = ? and id < ?
     and (status in ('investigating', 'identified', 'monitoring') or updated_at > ?)
   order by id desc limit ?`;

@@ -71,10 +71,10 @@ export const selectImpacts = (impacts: readonly IncidentImpact[], monitorIds: re
 /** A change of an impact: its time in Unix milliseconds, the monitor, and the new impact; null for its end. */
 export type ImpactChange = [at: number, monitorId: string, impact: IncidentImpact["impact"] | null];
 
-type Impacted = Pick<Incident, "status" | "impacts">;
+type IncidentWithImpacts = Pick<Incident, "status" | "impacts">;
 
 /** Impacts that pages show: none once the incident is resolved. */
-const listShownImpacts = ({ status, impacts }: Impacted) =>
+const listShownImpacts = ({ status, impacts }: IncidentWithImpacts) =>
   new Map(status === "resolved" ? [] : impacts.map(({ monitorId, impact }) => [monitorId, impact]));
 
 /**
@@ -82,8 +82,8 @@ const listShownImpacts = ({ status, impacts }: Impacted) =>
  * their impacts at `since`.
  */
 export function appendImpactChanges(
-  before: Impacted & { impactChanges: ImpactChange[] | null },
-  after: Impacted,
+  before: IncidentWithImpacts & { impactChanges: ImpactChange[] | null },
+  after: IncidentWithImpacts,
   since: number,
   now: number,
 ): ImpactChange[] | null {

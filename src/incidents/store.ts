@@ -1,7 +1,7 @@
 /** Queries of incidents and their timelines. */
 import { and, gt } from "drizzle-orm";
 import { computeOffset, buildPage } from "../core/paging.ts";
-import { forEachListed, type Listed, StreamedList } from "../core/text/streamed-list.ts";
+import { forEachListed, type ListOrStream, StreamedList } from "../core/text/streamed-list.ts";
 import { yieldToEventLoop } from "../core/time/event-loop.ts";
 import {
   combineConditions,
@@ -54,15 +54,15 @@ export type IncidentHead = IncidentSummary & {
 };
 
 export type IncidentRecord = IncidentHead & {
-  updates: Listed<UpdateRecord>;
-  notes: Listed<IncidentNote>;
+  updates: ListOrStream<UpdateRecord>;
+  notes: ListOrStream<IncidentNote>;
 };
 
 /** An incident with the latest updates, limited to the number that a page shows. */
 export type ShownIncident = IncidentHead & { updates: readonly UpdateRecord[] };
 
 /** A tenant, and a signal that aborts the search when the client disconnects. */
-type Searching = Tenant & { signal?: AbortSignal | null };
+type SearchContext = Tenant & { signal?: AbortSignal | null };
 
 export type SummaryRow = Omit<IncidentSummary, "public" | "monitorIds"> &
   MonitorColumns & { public: 0 | 1 };
@@ -84,7 +84,7 @@ export function parseMonitorIds({ monitorId, monitorIds }: MonitorColumns): stri
 }
 
 /** Columns of a `SummaryRow`. */
-export const summary = `id, title, status, severity, monitor_id AS "monitorId", monitor_ids AS "monitorIds",
+export const summaryColumns = `id, title, status, severity, monitor_id AS "monitorId", monitor_ids AS "monitorIds",
   origin, public,
   resolved_at AS "resolvedAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
@@ -106,13 +106,13 @@ const buildNotesSql = (condition: string, limit = `${rowsPerPortion}`) => `SELEC
       'author', json_object('type', author_type, 'id', author_id, 'name', author_name)) ORDER BY id) AS entries
   FROM (SELECT * FROM incident_notes WHERE ${condition} ORDER BY id LIMIT ${limit})`;
 const ofIncidentSql = "organization_id = incidents.organization_id AND incident_id = incidents.id";
-const headColumns = `${summary}, version, automatic, impacts, impact_changes AS "impactChanges", entries, text_bytes AS "textBytes", (
+const headColumns = `${summaryColumns}, version, automatic, impacts, impact_changes AS "impactChanges", entries, text_bytes AS "textBytes", (
     SELECT json_object('message', message, 'publishedAt', published_at, 'updatedAt', updated_at)
     FROM incident_postmortems p
     WHERE p.organization_id = incidents.organization_id AND p.incident_id = incidents.id
   ) AS postmortem`;
 const byId = "FROM incidents WHERE organization_id = ? AND id = ?";
-const head = `SELECT ${headColumns} ${byId}`;
+const headSql = `SELECT ${headColumns} ${byId}`;
 const incidentSql = `SELECT ${headColumns}, (${buildUpdatesSql(ofIncidentSql)}) AS updates, (${buildNotesSql(ofIncidentSql)}) AS notes ${byId}`;
 const furtherEntriesSql = {
   updates: buildUpdatesSql(
@@ -124,7 +124,7 @@ const furtherEntriesSql = {
 };
 
 export async function findHead(tenant: Tenant, id: string): Promise<IncidentHead | null> {
-  const [row] = await tenant.store.query<HeadRow>(head, [tenant.organizationId, id]);
+  const [row] = await tenant.store.query<HeadRow>(headSql, [tenant.organizationId, id]);
   return row === undefined ? null : parseHead(row);
 }
 
@@ -177,7 +177,7 @@ async function listTimeline<T extends { id: string }>(
   tenant: Tenant,
   row: Row,
   name: TimelineName,
-): Promise<Listed<T>> {
+): Promise<ListOrStream<T>> {
   const first = JSON.parse(row[name]) as T[];
   if (first.length < rowsPerPortion) return first;
   const list = new StreamedList<T>(() => readPortions<T>(tenant, row, name));
@@ -263,7 +263,7 @@ async function findRevisionsAfter(
 }
 
 /** Returns a page of an organization's incidents, newest first, and the total number of matches. */
-export async function findIncidentPage(tenant: Searching, query: IncidentQuery) {
+export async function findIncidentPage(tenant: SearchContext, query: IncidentQuery) {
   const { store, organizationId, groupIds = null } = tenant;
   if (query.monitorId !== undefined || query.q !== undefined || groupIds !== null)
     return searchIncidents(tenant, query);
@@ -273,7 +273,7 @@ export async function findIncidentPage(tenant: Searching, query: IncidentQuery) 
   // Skipping a million rows to return an empty page would block other requests.
   if (computeOffset(query) >= found) return buildPage<IncidentSummary>(query, [], found);
   const rows = await store.query<SummaryRow>(
-    `SELECT ${summary} FROM ${source} ORDER BY id DESC LIMIT ? OFFSET ?`,
+    `SELECT ${summaryColumns} FROM ${source} ORDER BY id DESC LIMIT ? OFFSET ?`,
     [...parameters, query.per_page, computeOffset(query)],
   );
   return buildPage(query, rows.map(toSummary), found);
@@ -327,7 +327,7 @@ function serializeStates(states: NonNullable<ReturnType<typeof parseWantedStates
 const ofMonitorSql = `incident_monitors l CROSS JOIN incidents i
   ON i.organization_id = l.organization_id AND i.id = l.incident_id`;
 
-async function searchIncidents(tenant: Searching, query: IncidentQuery) {
+async function searchIncidents(tenant: SearchContext, query: IncidentQuery) {
   const { store, organizationId, signal } = tenant;
   const { monitorId, q } = query;
   if (monitorId !== undefined && (await selectVisibleMonitors(tenant, [monitorId])).length === 0)
@@ -360,7 +360,7 @@ async function searchIncidents(tenant: Searching, query: IncidentQuery) {
   );
   const { ids, total } = await collectPage(portions, computeOffset(query), query.per_page);
   const rows = await store.query<SummaryRow>(
-    `SELECT ${summary} FROM incidents WHERE organization_id = ?
+    `SELECT ${summaryColumns} FROM incidents WHERE organization_id = ?
      AND id IN (SELECT value FROM json_each(?)) ORDER BY id DESC`,
     [organizationId, JSON.stringify(ids)],
   );

@@ -2,7 +2,7 @@
 import { listLimits } from "./inputs.ts";
 import type { Json } from "./operations.ts";
 import type { RestClient } from "./rest-client.ts";
-import { renderResponse, warning } from "./rules.ts";
+import { renderResponse, untrustedTextWarning } from "./rules.ts";
 import { readStatus } from "./run-tool.ts";
 
 const scheme = "signalbox://";
@@ -48,7 +48,11 @@ export const resourceTemplates = [
 export async function readResource(rest: RestClient, uri: string) {
   const content = await readContent(rest, uri);
   if (content === null) return null;
-  return { uri, mimeType, text: renderResponse({ warning, ...content }, bounds) };
+  return {
+    uri,
+    mimeType,
+    text: renderResponse({ warning: untrustedTextWarning, ...content }, bounds),
+  };
 }
 
 async function readContent(rest: RestClient, uri: string): Promise<Json | null> {
@@ -62,7 +66,7 @@ async function readContent(rest: RestClient, uri: string): Promise<Json | null> 
 
 type Prompt = { name: string; title: string; description: string; task: string };
 
-const voice =
+const styleInstructions =
   "Write plain, short sentences for customers, without blame, without names of people, hosts or addresses, and without guesses. State only facts from the timeline.";
 
 const promptTexts: Prompt[] = [
@@ -70,13 +74,13 @@ const promptTexts: Prompt[] = [
     name: "draft_update",
     title: "Draft an incident update",
     description: "Drafts the next update of an incident for its subscribers.",
-    task: `Draft the next status update of the attached incident: what is affected, what is known, what is done, and when the next update follows. ${voice} Show the draft to me first. If I agree, call post_incident_update with preview true, and tell me who would be notified. Post it only after I confirm.`,
+    task: `Draft the next status update of the attached incident: what is affected, what is known, what is done, and when the next update follows. ${styleInstructions} Show the draft to me first. If I agree, call post_incident_update with preview true, and tell me who would be notified. Post it only after I confirm.`,
   },
   {
     name: "write_postmortem",
     title: "Write a postmortem from the timeline",
     description: "Writes a postmortem from the timeline and notes of an incident.",
-    task: `Write a postmortem of the attached incident from its timeline and notes, as Markdown: summary, impact, timeline in UTC, cause, resolution, and next steps. ${voice} Mark unknown facts as unknown. Show it to me first. If I agree, store it with write_postmortem as a draft, with published false and notify false.`,
+    task: `Write a postmortem of the attached incident from its timeline and notes, as Markdown: summary, impact, timeline in UTC, cause, resolution, and next steps. ${styleInstructions} Mark unknown facts as unknown. Show it to me first. If I agree, store it with write_postmortem as a draft, with published false and notify false.`,
   },
 ];
 

@@ -6,7 +6,7 @@ import { findNotified, type Notified } from "./audience.ts";
 import { type Options, readInput, type RestRequest } from "./inputs.ts";
 import type { Json, Operation, Operations } from "./operations.ts";
 import type { RestClient } from "./rest-client.ts";
-import { renderResponse, selectFields, warning } from "./rules.ts";
+import { renderResponse, selectFields, untrustedTextWarning } from "./rules.ts";
 import type { Tool } from "./tools.ts";
 
 type ToolContext = { scope: Scope; operations: Operations; rest: RestClient };
@@ -24,7 +24,7 @@ export async function runTool(context: ToolContext, tool: Tool, input: Json): Pr
       : operation.endpoint.access === "read"
         ? await read(context, tool, request, options, operation)
         : await write(context, tool, request, options, operation);
-  return render({ warning, ...content }, options);
+  return render({ warning: untrustedTextWarning, ...content }, options);
 }
 
 const render = (content: Json, { limit, isFull }: Options): string =>

@@ -13,10 +13,13 @@ import type { Outage, Report, ReportDay, ReportFigures, ReportRow } from "./sche
 export type { Seconds };
 
 /** How figures are judged: the target, and whether time in maintenance is left out or counts as down time. */
-export type Terms = Pick<Report, "slaTarget" | "maintenance">;
+export type ReportTerms = Pick<Report, "slaTarget" | "maintenance">;
 
 /** Returns the uptime by these terms; null without measurements. */
-export const computeTermsRatio = (seconds: Seconds, { maintenance }: Pick<Terms, "maintenance">) =>
+export const computeTermsRatio = (
+  seconds: Seconds,
+  { maintenance }: Pick<ReportTerms, "maintenance">,
+) =>
   computeRatio(
     maintenance === "excluded"
       ? seconds
@@ -128,7 +131,7 @@ function computeDownRatio({ upSeconds, degradedSeconds, downSeconds }: Seconds):
 export function summarizeDays(
   days: readonly number[],
   rows: readonly (Seconds & { key: number; day: number })[],
-  terms: Pick<Terms, "maintenance">,
+  terms: Pick<ReportTerms, "maintenance">,
 ): { days: ReportDay[]; byKey: Map<number, RowDays> } {
   const indexOf = new Map(days.map((day, index) => [day, index]));
   const totals = days.map(() => ({ ...zeroSeconds }));
@@ -234,7 +237,11 @@ type MeasuredMonitor = {
   incidents: number;
 };
 
-export function computeFigures(found: MeasuredMonitor, span: Span, terms: Terms): ReportFigures {
+export function computeFigures(
+  found: MeasuredMonitor,
+  span: Span,
+  terms: ReportTerms,
+): ReportFigures {
   const { measured, createdAt } = found;
   const begin = computeSpanStart(span.from, createdAt, measured?.at ?? null, measured?.length ?? 0);
   return {
@@ -254,7 +261,7 @@ const summarizeOutages = (outages: readonly Outage[]): OutageTotals => ({
   longest: Math.max(0, ...outages.map(({ seconds }) => seconds)),
 });
 
-function computeShares(seconds: Seconds, outages: OutageTotals | null, terms: Terms) {
+function computeShares(seconds: Seconds, outages: OutageTotals | null, terms: ReportTerms) {
   const ratio = computeTermsRatio(seconds, terms);
   const { slaTarget } = terms;
   const { upSeconds, degradedSeconds, downSeconds, unknownSeconds, maintenanceSeconds } = seconds;
@@ -280,7 +287,7 @@ export function combineFigures(
   all: readonly ReportFigures[],
   incidents: number,
   span: Span,
-  terms: Terms,
+  terms: ReportTerms,
 ): ReportFigures {
   const seconds = { ...zeroSeconds };
   let outages: OutageTotals | null = { count: 0, seconds: 0, longest: 0 };

@@ -167,7 +167,7 @@ export const SentReportMail = z
 export type SentReportMail = z.infer<typeof SentReportMail>;
 
 const seconds = z.int().min(0);
-const mean = z.number().min(0).nullable();
+const meanSeconds = z.number().min(0).nullable();
 
 const figures = {
   from: Timestamp.meta({
@@ -190,11 +190,11 @@ const figures = {
     description:
       "Number of periods in which a monitor was `down`, including outages that started before the month. Null if the history of states is incomplete, as for imported results.",
   }),
-  mttrSeconds: mean.meta({
+  mttrSeconds: meanSeconds.meta({
     description:
       "Mean time to restoration (IEC 60050-192, 192-07-23): the mean duration of an outage within the month. Null without an outage.",
   }),
-  mtbfSeconds: mean.meta({
+  mtbfSeconds: meanSeconds.meta({
     description:
       "Mean operating time between failures (IEC 60050-192, 192-05-13): up and degraded time divided by the number of outages. Null without an outage.",
   }),

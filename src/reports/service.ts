@@ -28,7 +28,7 @@ import {
   type Seconds,
   summarizeDays,
   zeroSeconds,
-  type Terms,
+  type ReportTerms,
 } from "./rules.ts";
 import type { ReportPrinter } from "./printer.ts";
 import type {
@@ -62,7 +62,7 @@ const limits = { monitors: 2_000, outages: 500, incidents: 500 };
 /** `slaTarget` is the subject's own target; null for none. */
 type Subject = Report["subject"] & { wanted: WantedMonitors; slaTarget: number | null };
 
-type TermsOf = (groupId: string | null) => Terms;
+type TermsOf = (groupId: string | null) => ReportTerms;
 
 /** Finds the subject of a report and its monitors. Throws NOT_FOUND. */
 export async function resolveSubject(

@@ -12,7 +12,7 @@ import {
   type Seconds,
   type Span,
   splitPeriods,
-  type Terms,
+  type ReportTerms,
   getYearSpan,
   zeroSeconds,
 } from "./rules.ts";
@@ -49,7 +49,7 @@ async function createYearReport(scope: Scope, query: YearReportQuery): Promise<Y
   );
   const { wanted, slaTarget: own, ...subject } = await resolveSubject(scope, query);
   const targets = await findTargets(scope, query.slaTarget ?? own);
-  const terms: Terms = { slaTarget: targets.whole, maintenance: query.maintenance };
+  const terms: ReportTerms = { slaTarget: targets.whole, maintenance: query.maintenance };
   const termsOf = (groupId: string | null) => ({ ...terms, slaTarget: targets.of(groupId) });
   const reported = await findReportedMonitors(scope, wanted);
   const ids = reported.map(({ id }) => id);
@@ -127,7 +127,7 @@ function summarizeMonth(
   seconds: Seconds,
   /** Null if the history of states is incomplete. */
   outages: readonly Outage[] | null,
-  terms: Terms,
+  terms: ReportTerms,
 ): YearReport["months"][number] {
   const ratio = computeTermsRatio(seconds, terms);
   const { slaTarget } = terms;

@@ -43,7 +43,7 @@ const functions = new Set(
 );
 
 /** Pseudo-classes and pseudo-elements of selectors. */
-const pseudos = new Set(
+const allowedPseudos = new Set(
   "active after before checked disabled empty enabled first-child first-letter first-of-type focus focus-visible focus-within has hover is lang last-child last-of-type link not nth-child nth-last-child nth-of-type only-child root selection target visited where".split(
     " ",
   ),
@@ -68,7 +68,7 @@ function findCssIssue(node: CssNode): string | null {
       return "must not use url()";
     case "PseudoClassSelector":
     case "PseudoElementSelector":
-      return has(pseudos, node.name) ? null : `must not use :${node.name}`;
+      return has(allowedPseudos, node.name) ? null : `must not use :${node.name}`;
     case "Raw":
       return `contains “${node.value.slice(0, 40)}”, which can't be read`;
     default:

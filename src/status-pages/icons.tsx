@@ -48,7 +48,7 @@ export function StateIcon({ tone, size = 16 }: { tone: Tone; size?: number }) {
   );
 }
 
-const angles: Record<Tone, number> = {
+const armAngles: Record<Tone, number> = {
   up: -40,
   none: -40,
   maintenance: -40,
@@ -61,7 +61,7 @@ export function Mark({ tone }: { tone: Tone }) {
   return (
     <svg width="30" height="30" viewBox="0 0 24 24" fill="none" aria-hidden="true">
       <path d="M6.5 22V8M3.5 22h6" stroke="currentColor" strokeWidth="2.2" strokeLinecap="round" />
-      <g transform={`rotate(${angles[tone]} 6.5 13)`}>
+      <g transform={`rotate(${armAngles[tone]} 6.5 13)`}>
         <path d="M6.5 10.4h14.2l-1.9 2.6 1.9 2.6H6.5z" className="arm" />
       </g>
       <circle cx="6.5" cy="13" r="2.2" fill="currentColor" />

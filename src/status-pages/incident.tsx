@@ -7,7 +7,7 @@ import {
   type PageDocument,
   Sentence,
   Time,
-  Written,
+  WrittenText,
   findTextLanguage,
 } from "./layout.tsx";
 import type { Language } from "./languages/language.ts";
@@ -78,7 +78,7 @@ export function Incident({
       {isWhole && postmortem !== null && (
         <section id="postmortem">
           <h2>{language.say("postmortem")}</h2>
-          <Written text={postmortem.message} words={words} lang={findTextLanguage(document)} />
+          <WrittenText text={postmortem.message} words={words} lang={findTextLanguage(document)} />
           <p className="posted">
             <Sentence
               parts={language.split("published", { time: <Time moment={postmortem.published} /> })}
@@ -99,12 +99,12 @@ export function Incident({
           <summary>{language.count("earlierUpdates", folded.length + incident.earlier)}</summary>
           <Updates updates={folded} document={document} />
           {incident.earlier > 0 && (
-            <Earlier count={incident.earlier} address={to(path)} language={language} />
+            <EarlierUpdatesLink count={incident.earlier} address={to(path)} language={language} />
           )}
         </details>
       )}
       {folded.length === 0 && incident.earlier > 0 && (
-        <Earlier
+        <EarlierUpdatesLink
           count={incident.earlier}
           address={to(isWhole && last !== undefined ? `${path}?before=${last.id}` : path)}
           language={language}
@@ -133,7 +133,7 @@ function PageThen({
 }
 
 /** Link to earlier updates. */
-function Earlier({
+function EarlierUpdatesLink({
   count,
   address,
   language,
@@ -172,7 +172,7 @@ function Updates({
               </>
             )}
           </span>
-          <Written text={update.message} words={words} lang={update.lang} />
+          <WrittenText text={update.message} words={words} lang={update.lang} />
         </li>
       ))}
     </ol>
@@ -186,7 +186,7 @@ type PastProps = {
 };
 
 /** Lists incidents, one row each, with severity, time and duration. */
-export function Past({ incidents, document, level: Title }: PastProps) {
+export function IncidentRows({ incidents, document, level: Title }: PastProps) {
   const { words, language, to } = document;
   return incidents.map((incident) => {
     const { id, title, severity, tone, day, hours, length, isOpen, summary, postmortem } = incident;

@@ -259,7 +259,7 @@ const maxTextOfOne = statusPageBounds.texts.value;
 const incidentsPerPortion = 20;
 
 /** The updates to read: the last ones, those before an update, or only one. None are later than `at`. */
-type Wanted = { at: number | null; limit: number; before?: string; only?: string };
+type TimelineQuery = { at: number | null; limit: number; before?: string; only?: string };
 
 /** Greater than any time in RFC 3339. */
 const endOfTime = "~";
@@ -270,7 +270,7 @@ async function loadIncidents(
   { organizationId }: Page,
   shown: ShownMonitors,
   rows: readonly StoredIncident[],
-  { at, limit, before, only }: Wanted,
+  { at, limit, before, only }: TimelineQuery,
 ): Promise<PublicIncident[]> {
   const ids = JSON.stringify(rows.map(({ id }) => id));
   const resolvedIds = rows.filter(({ status }) => status === "resolved").map(({ id }) => id);

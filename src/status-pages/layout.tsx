@@ -50,7 +50,7 @@ export function Sentence({ parts }: { parts: readonly Part<ReactNode>[] }) {
 type WrittenProps = { text: string; words: RenderText; lang?: string | null | undefined };
 
 /** A text by people, rendered from Markdown. `lang` is its language, unless it is the language of the page. */
-export function Written({ text, words, lang }: WrittenProps) {
+export function WrittenText({ text, words, lang }: WrittenProps) {
   return (
     <div
       className="md"
@@ -135,7 +135,7 @@ export function renderDocument(
           <main id="status">
             {banner !== null && (
               <aside className={`banner ${bannerTones[banner.tone]}-soft`}>
-                <Written text={banner.text} words={words} lang={findTextLanguage(document)} />
+                <WrittenText text={banner.text} words={words} lang={findTextLanguage(document)} />
               </aside>
             )}
             {content}

@@ -24,7 +24,7 @@ import {
 } from "./rules.ts";
 import type { PublicPage } from "./store.ts";
 import { measureText, createWindowBudget, limitDescriptions } from "./site/text-budget.ts";
-import { type Concealed, createWindowReader } from "./windows.ts";
+import { type ConcealedRecords, createWindowReader } from "./windows.ts";
 import type { MonitorStatus } from "../core/statuses.ts";
 import { findPastStates } from "../monitoring/monitors/past-service.ts";
 import {
@@ -143,7 +143,7 @@ async function readConcealed(
   store: Store,
   { organizationId, concealed }: PublicPage,
   shownMonitors: ReadonlyMap<string, unknown>,
-): Promise<Concealed> {
+): Promise<ConcealedRecords> {
   if (concealed.length === 0) return { monitorIds: new Set(), groupIds: new Set() };
   const ids = concealed.flatMap(({ groupId, monitors }) =>
     groupId === null ? monitors.map(({ id }) => id) : [],
@@ -214,7 +214,7 @@ const joinById = (...lists: readonly (readonly IncidentMark[])[]) => [
 
 const noDays: PublicMonitor["days"] = new Map();
 
-type Counting = {
+type DayCounting = {
   days: PublicMonitor["days"];
   /** Impacts that count in the figures, by monitor. */
   spans: ReturnType<typeof listImpactSpans>;
@@ -223,7 +223,7 @@ type Counting = {
 
 function buildPublicMonitor(
   stored: Omit<MonitorRow, "description"> & { description: string | null },
-  { days, spans, failingSince }: Counting,
+  { days, spans, failingSince }: DayCounting,
 ): PublicMonitor {
   const {
     key: _key,
@@ -305,7 +305,7 @@ const buildSections = (
   page: PublicPage,
   parts: Parts,
   days: ReadonlyMap<number, PublicMonitor["days"]>,
-  counting: Omit<Counting, "days">,
+  counting: Omit<DayCounting, "days">,
 ) =>
   parts.map(({ monitors, ...part }) => ({
     ...part,

@@ -26,7 +26,7 @@ const links = z
   .meta({ example: [{ label: "Help", url: "https://team.example/help" }] });
 
 /** An HTTP origin. Excludes characters with a meaning in a Content-Security-Policy. */
-const origin = /^https?:\/\/[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::\d{1,5})?$/i;
+const originPattern = /^https?:\/\/[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::\d{1,5})?$/i;
 
 /** Fields of a look. A patch replaces only the named ones. */
 export const lookFields = {
@@ -78,7 +78,9 @@ export const lookFields = {
       "Further CSS for colors, fonts, spacing, borders and sizes. It can't load files, and can't use properties such as `position`, `display` and `z-index`. The page for subscribing does not use it.",
   }),
   embedOrigins: z
-    .array(z.string().max(300).regex(origin, "must be an origin, such as https://team.example"))
+    .array(
+      z.string().max(300).regex(originPattern, "must be an origin, such as https://team.example"),
+    )
     .max(statusPageBounds.embedOrigins.value)
     .overwrite((all) => [...new Set(all.map((one) => one.toLowerCase()))])
     .default([])

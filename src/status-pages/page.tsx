@@ -7,12 +7,12 @@ import {
   type PageDocument,
   Sentence,
   Time,
-  Written,
+  WrittenText,
   findTextLanguage,
 } from "./layout.tsx";
 import type { History } from "./formats/history.ts";
 import { StateIcon } from "./icons.tsx";
-import { Incident, Names, Past } from "./incident.tsx";
+import { Incident, Names, IncidentRows } from "./incident.tsx";
 import type { Language } from "./languages/language.ts";
 import { createTimeFormats } from "./languages/times.ts";
 import type {
@@ -52,7 +52,7 @@ export function renderHistoryPage(document: PageDocument, history: History): str
       <BackLink {...document} />
       <h1 className="month">{month}</h1>
       {incidents.length === 0 && <p className="quiet">{language.say("noIncidents")}</p>}
-      <Past incidents={incidents} document={document} level="h2" />
+      <IncidentRows incidents={incidents} document={document} level="h2" />
       <nav className="months" aria-label={language.say("months")}>
         {earlier === null ? (
           <span />
@@ -83,7 +83,7 @@ function Overview({ document }: { document: PageDocument }) {
     <>
       {page.description !== "" && (
         <div className="about">
-          <Written text={page.description} words={words} lang={findTextLanguage(document)} />
+          <WrittenText text={page.description} words={words} lang={findTextLanguage(document)} />
         </div>
       )}
       <section className={`hero ${headline.tone}-soft`}>
@@ -159,7 +159,7 @@ function Overview({ document }: { document: PageDocument }) {
         {past.length === 0 && (
           <p className="quiet">{language.count("noPastIncidents", page.historyDays)}</p>
         )}
-        <Past incidents={past} document={document} level="h3" />
+        <IncidentRows incidents={past} document={document} level="h3" />
         <p className="more">
           <a href={to("/history")}>
             {language.say("allIncidents")} {arrowsOf(language).forward}
@@ -241,7 +241,7 @@ function WorkDetails({ description, affects, every, later, document }: WorkDetai
   return (
     <>
       {description !== "" && (
-        <Written text={description} words={words} lang={findTextLanguage(document)} />
+        <WrittenText text={description} words={words} lang={findTextLanguage(document)} />
       )}
       {affects.length > 0 && (
         <p>

@@ -31,7 +31,7 @@ export function renderSubscribePage(
       <h1 className="month">{language.say("getUpdates")}</h1>
       <p className="about">{language.say("subscribeIntro")}</p>
       {isSent ? (
-        <Sent result={result} document={document} />
+        <ConfirmationSent result={result} document={document} />
       ) : (
         <>
           {takesMail && <SignUpForm medium="email" result={result} document={document} />}
@@ -50,7 +50,7 @@ export function renderSubscribePage(
   );
 }
 
-function Sent({ result, document: { language } }: FormProps) {
+function ConfirmationSent({ result, document: { language } }: FormProps) {
   const isChat = result?.medium === "chat";
   return (
     <section className="sec way" role="status">

@@ -26,7 +26,7 @@ const maxEndedWindows = 200;
 export type PublicWindow = ReturnType<typeof buildPublicWindow>;
 
 /** Monitors and groups that the audience must not see. */
-export type Concealed = { monitorIds: ReadonlySet<string>; groupIds: ReadonlySet<string> };
+export type ConcealedRecords = { monitorIds: ReadonlySet<string>; groupIds: ReadonlySet<string> };
 
 type Monitors = readonly { id: string; name: string }[];
 type Page = { organizationId: string; isDefault: boolean };
@@ -42,7 +42,7 @@ export function createWindowReader(
   store: Store,
   { organizationId, isDefault }: Page,
   shownMonitors: ShownMonitorList,
-  concealed: Concealed,
+  concealed: ConcealedRecords,
   present: number,
   at: number | null = null,
 ) {

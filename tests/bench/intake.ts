@@ -8,7 +8,7 @@ import { createTransport } from "nodemailer";
 import { sourceBounds } from "../../src/core/limits.ts";
 import { getFreePort } from "../support/binary.ts";
 import { createMachineWithKey, createServerClient, expectSuccess } from "../support/machine.ts";
-import { isMail, type Sender, senders, type Sent } from "../support/senders.ts";
+import { isMail, type Sender, senders, type SentRequest } from "../support/senders.ts";
 import { measureLatencies } from "./faults.ts";
 import { countResults } from "./heartbeats.ts";
 import { computeQuantile, readResidentMb } from "./process.ts";
@@ -92,7 +92,7 @@ async function createReceivers(api: Api, sender: Sender, pingKey: string | null)
   return tokens;
 }
 
-type Deliver = (sent: Sent) => Promise<boolean>;
+type Deliver = (sent: SentRequest) => Promise<boolean>;
 
 const createPoster =
   (url: string): Deliver =>

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createServerClient, createMachineWithKey, expectSuccess } from "../support/machine.ts";
 import type { Client } from "../support/appliance.ts";
-import { crawlRoutes, reads } from "../support/crawler.ts";
+import { crawlRoutes, readRoutes } from "../support/crawler.ts";
 import { canary, newChannels, newMonitors, signingCanary } from "../support/samples.ts";
 
 test("no secret is in the data directory, a backup, the output, the command line or any response", async () => {
@@ -58,7 +58,7 @@ test("no secret is in the data directory, a backup, the output, the command line
     return Object.assign(answered, { text: await answered.text() });
   };
   ids["status-pages"] = page.id;
-  for (const { path, text } of await crawlRoutes(reads.api, ids, read as unknown as Client))
+  for (const { path, text } of await crawlRoutes(readRoutes.api, ids, read as unknown as Client))
     sources[path] = text;
   for (const path of ["/metrics", "/status/acme", "/", "/healthz"])
     sources[path] = (await read("GET", path)).text;

@@ -16,7 +16,7 @@ import { hostileMarkdown } from "../support/hostile-markdown.ts";
 import { buildHostileLogos, ranMark } from "../support/status-hostile-logos.ts";
 import { pollUntil } from "../support/status-client.ts";
 import { extremes, typical } from "../support/status-scenes.ts";
-import { type Scene, type StatusPage, createStatusWorlds } from "../support/status-world.ts";
+import { type PageScene, type StatusPage, createStatusWorlds } from "../support/status-world.ts";
 
 const widths = [320, 768, 1440];
 
@@ -50,7 +50,7 @@ async function takePicture(page: Page, name: string) {
 
 const one = [{ name: "Shop", monitors: [{ name: "Web shop" }] }];
 /** Pages that tests change; each shows its own monitor. */
-const changing: Record<string, Scene> = {
+const changing: Record<string, PageScene> = {
   followed: { sections: one },
   interrupted: { sections: one },
   focused: {

@@ -8,7 +8,7 @@ import {
 } from "../../src/monitoring/dependencies/store.ts";
 import { listMaintainedMonitors } from "../../src/monitoring/maintenance/store.ts";
 import { testAppliance } from "../support/appliance.ts";
-import { crawlRoutes, reads } from "../support/crawler.ts";
+import { crawlRoutes, readRoutes } from "../support/crawler.ts";
 import { createSampleRecord, sampleBodies } from "../support/records.ts";
 import { signInMember } from "../support/people.ts";
 
@@ -128,7 +128,7 @@ test("no request scans a table that grows over time", async () => {
     texts.add(text);
     return query(text);
   }) as typeof database.query;
-  const responses = await crawlRoutes(reads.dashboard, ids, page);
+  const responses = await crawlRoutes(readRoutes.dashboard, ids, page);
   for (const path of narrowed)
     expect([path, (await page("GET", `/dashboard${path}`)).status]).toEqual([path, 200]);
   database.query = query;

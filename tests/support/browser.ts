@@ -18,7 +18,7 @@ import {
 export const wholeChromium = "/usr/bin/chromium";
 
 /** The headless shell is the same engine without window drawing and needs a third of the CPU time. */
-const lightest = ["/usr/bin/chromium-headless-shell", wholeChromium].find((path) =>
+const headlessShell = ["/usr/bin/chromium-headless-shell", wholeChromium].find((path) =>
   existsSync(path),
 );
 /** A LAN host name of this machine. Unlike on loopback, browsers treat pages there as insecure contexts. */
@@ -64,7 +64,7 @@ export type Browser = ReturnType<typeof launchChromium>;
  * Starts a browser with the first page. A timeout of a test kills its browser, so the next test
  * gets a new one.
  */
-export function launchChromium(executablePath = lightest) {
+export function launchChromium(executablePath = headlessShell) {
   let browser: Promise<Chromium> | undefined;
   const isMeasured = executablePath === wholeChromium;
   const argsOfTests = isMeasured ? args : [...args, unoptimized];
@@ -126,7 +126,7 @@ const sharedChromium = launchChromium();
 
 /** Defines tests in Chromium; skips them with a warning without Chromium. */
 export function describeInChromium(name: string, tests: (browser: Browser) => void) {
-  if (lightest === undefined)
+  if (headlessShell === undefined)
     return console.warn(`\nNOT TESTED: ${name}, because there is no Chromium.\n`);
   describe(`${name} in Chromium`, () => {
     tests(sharedChromium);

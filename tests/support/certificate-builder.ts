@@ -51,17 +51,17 @@ type CertificateOptions = {
   isKeyForSigning?: boolean;
 };
 
-export type Party = { name: string; key: KeyObject; publicKey: KeyObject };
+export type KeyOwner = { name: string; key: KeyObject; publicKey: KeyObject };
 
-export function createParty(name: string): Party {
+export function createParty(name: string): KeyOwner {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   return { name, key: privateKey, publicKey };
 }
 
 /** A certificate of the subject by the issuer, in PEM. */
 export function issueCertificate(
-  subject: Party,
-  issuer: Party,
+  subject: KeyOwner,
+  issuer: KeyOwner,
   {
     from = -1,
     to = 300,
@@ -130,8 +130,8 @@ export function constrainNames(permitted: readonly string[], excluded: readonly 
   return encodeSequence(...encodeSubtrees(0xa0, permitted), ...encodeSubtrees(0xa1, excluded));
 }
 
-export const issueRoot = (subject: Party, wanted: CertificateOptions = {}) =>
+export const issueRoot = (subject: KeyOwner, wanted: CertificateOptions = {}) =>
   issueCertificate(subject, subject, { to: 3_000, isAuthority: true, ...wanted });
 
-export const exportKey = ({ key }: Party) =>
+export const exportKey = ({ key }: KeyOwner) =>
   key.export({ type: "pkcs8", format: "pem" }).toString();

@@ -14,11 +14,11 @@ import {
   type AccessTokens,
 } from "../../src/core/outgoing/access-tokens.ts";
 import type { Member } from "../../src/monitoring/dependencies/rules.ts";
-import { uncounted } from "../../src/core/outgoing/memory.ts";
+import { uncountedMemory } from "../../src/core/outgoing/memory.ts";
 import { NewMonitor } from "../../src/monitoring/monitors/schema.ts";
 import { waitUntil } from "./poll.ts";
 
-type Circumstances = {
+type CheckOptions = {
   timeoutMs?: number;
   degradedAfterMs?: number | null;
   /** The appliance's own listening addresses. */
@@ -48,7 +48,7 @@ type Circumstances = {
 export async function runCheckOfType(
   type: CheckTarget["type"],
   fields: object,
-  circumstances: Circumstances = {},
+  circumstances: CheckOptions = {},
 ): Promise<CheckResult> {
   const settings = NewMonitor.parse({ type, name: "Target", ...fields });
   return (await runLoggedCheck(type, settings, circumstances)).outcome;
@@ -64,7 +64,7 @@ export async function runLoggedCheck(
     listeners = [],
     now = Date.now(),
     cancelled = new AbortController().signal,
-    memory = { ...uncounted, end() {} },
+    memory = { ...uncountedMemory, end() {} },
     dockerSocket = "/nowhere/docker.sock",
     systemctl = null,
     members = [],
@@ -75,7 +75,7 @@ export async function runLoggedCheck(
     tokens = createAccessTokenCache(),
     authorities = null,
     organizationId = "0199a3f0-5c1e-7cc0-b1a5-3f2d8e6a9b10",
-  }: Circumstances = {},
+  }: CheckOptions = {},
 ): Promise<{ outcome: CheckResult; logged: string[] }> {
   const logged: string[] = [];
   let lastBrowserTurn: Promise<unknown> = Promise.resolve();
@@ -152,7 +152,7 @@ export function createCheckContext(ending = new AbortController()): CheckContext
     commandFolder: async () => "/nowhere",
     signal: ending.signal,
     step: "connecting",
-    memory: uncounted,
+    memory: uncountedMemory,
     authorities: null,
     addressesOf: async (host) => [{ address: host, family: 4, isPrivate: true }],
     now: Date.now,

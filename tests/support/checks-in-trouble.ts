@@ -19,7 +19,7 @@ const local = new Set([
   ...(mode === "names" ? ["docker"] : []),
 ]);
 
-const found: Record<string, string> = {};
+const foundFailures: Record<string, string> = {};
 
 async function checkAll() {
   const types = Object.keys(checkKinds) as (keyof typeof checkKinds)[];
@@ -32,7 +32,7 @@ async function checkAll() {
     const { status, message } = await runCheckOfType(type, Object.fromEntries(named), {
       timeoutMs: 4_000,
     });
-    found[type] = `${status}: ${message}`;
+    foundFailures[type] = `${status}: ${message}`;
   });
   await Promise.all(each);
 }
@@ -49,5 +49,5 @@ if (mode === "exhausted") {
   for (const handle of opened) closeSync(handle);
 } else await checkAll();
 
-console.log(JSON.stringify(found));
+console.log(JSON.stringify(foundFailures));
 process.exit(0);

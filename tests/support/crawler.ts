@@ -9,7 +9,7 @@ const selectReads = (table: { routes: unknown }) =>
   );
 
 /** Every read-only route, with a key and on the admin page. */
-export const reads = { api: selectReads(api), dashboard: selectReads(dashboard) };
+export const readRoutes = { api: selectReads(api), dashboard: selectReads(dashboard) };
 
 export type CrawledResponse = { path: string; status: number; text: string };
 

@@ -5,7 +5,7 @@ import { createApiKey } from "../../src/accounts/api-keys/service.ts";
 import type { TestAppliance } from "./appliance.ts";
 import type { Json } from "./json.ts";
 
-type World = Pick<TestAppliance, "app" | "ours">;
+type Appliance = Pick<TestAppliance, "app" | "ours">;
 
 /** Creates a key of an organization that can be used for MCP. */
 export const createMcpKey = (
@@ -16,7 +16,7 @@ export const createMcpKey = (
 
 /** Connects a client with a new key. `call` returns the parsed response of a tool, or its error. */
 export async function connectMcp(
-  { app, ours }: World,
+  { app, ours }: Appliance,
   access: "read" | "write" = "write",
   organization: Pick<TestAppliance["ours"], "scope"> = ours,
   groupIds: string[] | null = null,

@@ -13,7 +13,7 @@ export type Reported = {
 };
 
 /** A request; for mails, the path is the recipient and the body is the mail. */
-export type Sent = {
+export type SentRequest = {
   method: "GET" | "POST";
   path: string;
   body: string;
@@ -27,7 +27,7 @@ export type Sender = {
   fields?: object;
   /** Patterns of the paths that it uses; none for mail. */
   paths: readonly string[];
-  write: (token: string, reported: Reported) => Sent;
+  write: (token: string, reported: Reported) => SentRequest;
   /** A longer body is rejected: 413. Null if only its start is read. */
   maxBytes: number | null;
   /** Status for a wrong token. */
@@ -39,7 +39,11 @@ export type Sender = {
 };
 
 const formatTime = (at: number) => new Date(at).toISOString();
-const post = (path: string, body: object | string, headers?: Record<string, string>): Sent => ({
+const post = (
+  path: string,
+  body: object | string,
+  headers?: Record<string, string>,
+): SentRequest => ({
   method: "POST",
   path,
   body: typeof body === "string" ? body : JSON.stringify(body),
@@ -66,7 +70,7 @@ const writeGroup = ({ problem, isOver, startedAt, at }: Reported) => ({
 });
 
 /** A mail, whose identity is that of its report. */
-const writeMail = (recipient: string, { problem, isOver, at }: Reported): Sent => ({
+const writeMail = (recipient: string, { problem, isOver, at }: Reported): SentRequest => ({
   method: "POST",
   path: recipient,
   body: [
@@ -305,7 +309,7 @@ export const createSnsSender = (key: KeyObject): Sender => ({
 export const isMail = ({ paths }: Sender): boolean => paths.length === 0;
 
 /** Makes the body of a request as long as this, without another meaning. */
-export function padBody(sent: Sent, bytes: number): Sent {
+export function padBody(sent: SentRequest, bytes: number): SentRequest {
   const { body } = sent;
   const missing = Math.max(0, bytes - Buffer.byteLength(body));
   const padded = body.startsWith("{")

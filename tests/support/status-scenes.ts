@@ -1,5 +1,11 @@
 /** Data of public pages: the typical page and extreme ones. */
-import type { DaySeconds, ReportedIncident, Scene, ShownMonitor, State } from "./status-world.ts";
+import type {
+  DaySeconds,
+  ReportedIncident,
+  PageScene,
+  ShownMonitor,
+  State,
+} from "./status-world.ts";
 
 const day = 86_400;
 
@@ -61,7 +67,7 @@ const flood: ReportedIncident[] = Array.from({ length: 10 }, (_, index) => ({
   hoursAgo: index + 1,
 }));
 
-export const typical: Scene = {
+export const typical: PageScene = {
   page: { title: "Acme status", timeZone: "Europe/Berlin" },
   sections: [
     {
@@ -80,7 +86,7 @@ export const typical: Scene = {
 };
 
 /** Extreme pages outside of the design, which must still be complete and readable. */
-export const extremes: Record<string, Scene> = {
+export const extremes: Record<string, PageScene> = {
   empty: {},
   one: { sections: [{ name: "Shop", monitors: [{ name: "Web shop" }] }] },
   calm: {

@@ -27,7 +27,7 @@ export type ReportedIncident = {
   hoursAgo?: number;
 };
 
-export type Scene = {
+export type PageScene = {
   page?: object;
   sections?: { name: string; monitors: ShownMonitor[] }[];
   incidents?: ReportedIncident[];
@@ -37,14 +37,14 @@ const dayMs = 86_400_000;
 const minuteMs = 60_000;
 
 /** A machine whose default page, `/status/acme`, shows this scene. Older history is written into its database. */
-export async function createStatusWorld(scene: Scene = {}, flags: string[] = []) {
+export async function createStatusWorld(scene: PageScene = {}, flags: string[] = []) {
   const { pages, ...world } = await createStatusWorlds({ acme: scene }, flags);
   return { ...world, ...pages.acme };
 }
 
 /** One machine with a page for each of these scenes, under the scene's name. */
 export async function createStatusWorlds<Name extends string>(
-  scenes: Readonly<Record<Name, Scene>>,
+  scenes: Readonly<Record<Name, PageScene>>,
   flags: string[] = [],
 ) {
   const box = await createMachineWithKey();
@@ -56,7 +56,7 @@ export async function createStatusWorlds<Name extends string>(
   const smtp = { host: "mail.team.example", from: "status@team.example" };
   await server.api("PATCH", "/api/v1/settings", { smtp });
   const createdPages: [Name, CreatedPage][] = [];
-  for (const [name, scene] of Object.entries<Scene>(scenes))
+  for (const [name, scene] of Object.entries<PageScene>(scenes))
     createdPages.push([name as Name, await createStatusPage(server, name, scene)]);
   const all = createdPages.map(([, page]) => page);
   const monitors = all.flatMap(({ monitors }) => monitors);
@@ -98,7 +98,7 @@ type CreatedPage = { pageId: string; monitors: MadeMonitor[]; opened: MadeIncide
 async function createStatusPage(
   server: { url: string; api: ServerClient },
   slug: string,
-  { page = {}, sections = [], incidents = [] }: Scene,
+  { page = {}, sections = [], incidents = [] }: PageScene,
 ): Promise<CreatedPage> {
   const monitors: MadeMonitor[] = [];
   const listed = [];

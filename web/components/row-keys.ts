@@ -3,17 +3,17 @@ import { useCallback, useEffect, useReducer, useRef, useState } from "react";
 import { useShortcuts } from "./shortcuts.ts";
 
 const attribute = "data-item-focus";
-const rows = `[${attribute}]`;
+const rowSelector = `[${attribute}]`;
 
 const rowKeyOf = (target: EventTarget | null) =>
   target instanceof Element ? target.getAttribute(attribute) : null;
-const listKeysOnPage = () => [...document.querySelectorAll(rows)].map(rowKeyOf);
+const listKeysOnPage = () => [...document.querySelectorAll(rowSelector)].map(rowKeyOf);
 const findElement = (key: string) =>
   document.querySelector<HTMLElement>(`[${attribute}="${CSS.escape(key)}"]`);
 
 /** The main control of the first record below an element. Skips the headers of groups. */
 export const findFirstRowBelow = (element: Element): HTMLElement | undefined =>
-  [...document.querySelectorAll<HTMLElement>(`a${rows}`)].find(
+  [...document.querySelectorAll<HTMLElement>(`a${rowSelector}`)].find(
     (row) => element.compareDocumentPosition(row) & Node.DOCUMENT_POSITION_FOLLOWING,
   );
 
@@ -62,7 +62,7 @@ export function useRowKeys(
     const from =
       nextFocus.current ??
       rowKeyOf(event.target) ??
-      rowKeyOf(document.querySelector(`[data-item]:hover ${rows}`));
+      rowKeyOf(document.querySelector(`[data-item]:hover ${rowSelector}`));
     const at = keys.indexOf(from ?? current);
     const key = keys[from === null ? at : at + step] ?? keys[at] ?? keys[0];
     if (key != null) focus(key);

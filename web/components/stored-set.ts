@@ -15,16 +15,16 @@ export function createStoredSet(key: string) {
   };
 }
 
-const hidden = createStoredSet("signalbox.hidden");
+const hiddenStore = createStoredSet("signalbox.hidden");
 
 /** Hints that a person dismissed in this browser. Names contain the organization's ID. */
 export const hiddenItems = {
-  use: hidden.use,
-  add: (name: string) => hidden.set(new Set([...hidden.get(), name])),
+  use: hiddenStore.use,
+  add: (name: string) => hiddenStore.set(new Set([...hiddenStore.get(), name])),
   /** Removes all names with this prefix except one. */
   forget(prefix: string, except?: string) {
-    const names = [...hidden.get()];
+    const names = [...hiddenStore.get()];
     const remainingNames = names.filter((name) => name === except || !name.startsWith(prefix));
-    if (remainingNames.length < names.length) hidden.set(new Set(remainingNames));
+    if (remainingNames.length < names.length) hiddenStore.set(new Set(remainingNames));
   },
 };

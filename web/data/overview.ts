@@ -18,7 +18,7 @@ export type { Overview, OverviewGroup, OverviewMonitor };
 export const overviewKey = ["overview"] as const;
 
 /** Changes that the page shows before the server confirms them. */
-const unconfirmed = new Set<Promise<void>>();
+const unconfirmedChanges = new Set<Promise<void>>();
 
 /**
  * Makes reads of the overview wait until the returned function is called. Such a read would show the state before the
@@ -26,9 +26,9 @@ const unconfirmed = new Set<Promise<void>>();
  */
 export function beginChange(): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
-  unconfirmed.add(promise);
+  unconfirmedChanges.add(promise);
   return () => {
-    unconfirmed.delete(promise);
+    unconfirmedChanges.delete(promise);
     resolve();
   };
 }
@@ -42,7 +42,7 @@ export const createOverviewQuery = (filters?: OverviewFilters) => {
   return queryOptions({
     queryKey,
     queryFn: async ({ signal }): Promise<Overview> => {
-      while (unconfirmed.size > 0) await Promise.all(unconfirmed);
+      while (unconfirmedChanges.size > 0) await Promise.all(unconfirmedChanges);
       const query = filters ?? {};
       const overview = expandOverview(
         await unwrapData(dashboard.overview.get({ query, fetch: { signal } })),

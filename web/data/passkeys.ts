@@ -53,7 +53,7 @@ async function proveCredential(
 }
 
 /** The waiting request of a page. Browsers allow one at a time. */
-let waiting: AbortController | null = null;
+let waitingRequest: AbortController | null = null;
 
 /** Signs in with a passkey: with any, or with those of the options. Returns false if the person cancels. */
 export async function signInWithPasskey(given?: RequestOptions): Promise<boolean> {
@@ -65,7 +65,7 @@ export async function signInWithPasskey(given?: RequestOptions): Promise<boolean
  * and `onError` an error of the server.
  */
 export function offerPasskeys(onDone: () => void, onError: (error: unknown) => void): () => void {
-  const stop = () => waiting?.abort();
+  const stop = () => waitingRequest?.abort();
   // A challenge is valid for ten minutes.
   const renewal = setInterval(() => void offer(), 9 * 60_000);
   async function offer() {
@@ -89,9 +89,9 @@ async function request(
   given?: RequestOptions,
 ): Promise<"done" | "cancelled"> {
   const options = given ?? (await unwrapData(dashboard["sign-in"].passkey.options.post()));
-  waiting?.abort();
+  waitingRequest?.abort();
   const ownController = new AbortController();
-  waiting = ownController;
+  waitingRequest = ownController;
   let proof: PasskeyProof;
   try {
     proof = await proveCredential(options, { mediation, signal: ownController.signal });

@@ -1,9 +1,9 @@
-type Undoable = { finish: () => void; undo: () => void };
+type UndoableChange = { finish: () => void; undo: () => void };
 
-const openUndoables = new Set<Undoable>();
+const openUndoables = new Set<UndoableChange>();
 
 /** Registers an action that can be undone. Returns the function that removes it. */
-export function registerUndoable(one: Undoable): () => void {
+export function registerUndoable(one: UndoableChange): () => void {
   openUndoables.add(one);
   return () => void openUndoables.delete(one);
 }

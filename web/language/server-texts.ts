@@ -16,7 +16,7 @@ const dictionaries: Readonly<Record<string, Dictionary>> = {
 /** Placeholders whose values are translated too, if they are known. */
 const partlyKnown = new Set(["reason", "value"]);
 /** Placeholders whose values are translated too. If one is not known, the pattern does not match. */
-const known = new Set(["event", "step", "subject"]);
+const translatedPlaceholders = new Set(["event", "step", "subject"]);
 
 /** A status of HTTP with its phrase, such as `503 (Service Unavailable)`, but not the rest of a sentence. */
 const statusPattern = /^\d+( \([^()]*\))?$/;
@@ -139,10 +139,13 @@ class Translator {
     if (values === null) return null;
     const shown = values.map((value, index) => {
       const name = names[index] ?? "";
-      if (known.has(name)) return this.find(value);
+      if (translatedPlaceholders.has(name)) return this.find(value);
       return partlyKnown.has(name) ? this.translatePart(value) : value;
     });
-    if (shown.some((value, index) => value === null && known.has(names[index] ?? ""))) return null;
+    if (
+      shown.some((value, index) => value === null && translatedPlaceholders.has(names[index] ?? ""))
+    )
+      return null;
     return translation.replaceAll(placeholders, (_, name: string) => {
       const index = names.indexOf(name);
       const value = values[index] ?? "";

@@ -11,7 +11,7 @@ import { t } from "../language/text.ts";
 export const useReplacedOutline = () =>
   useLayoutEffect(() => document.getElementById("frame-outline")?.remove(), []);
 
-function Plain({ title, children }: { title: string; children: ReactNode }) {
+function PlainFailure({ title, children }: { title: string; children: ReactNode }) {
   useReplacedOutline();
   return (
     <main className="plain">
@@ -26,7 +26,7 @@ function Plain({ title, children }: { title: string; children: ReactNode }) {
 export function ServerDown({ reason, onRetry }: { reason: string | null; onRetry: () => void }) {
   useEffect(() => connection.onRestored(onRetry), [onRetry]);
   return (
-    <Plain title={t("Signalbox is not responding")}>
+    <PlainFailure title={t("Signalbox is not responding")}>
       <p className="quiet">
         {reason ??
           t(
@@ -34,12 +34,12 @@ export function ServerDown({ reason, onRetry }: { reason: string | null; onRetry
           )}
       </p>
       <Button onClick={onRetry}>{t("Try again")}</Button>
-    </Plain>
+    </PlainFailure>
   );
 }
 
 /** Shown while the script of a page loads or waits for the server. */
-export const Arriving = () => (
+export const LoadingPage = () => (
   <main className="arriving">
     <Waiting subject={t("The script of this page")} />
   </main>
@@ -47,12 +47,12 @@ export const Arriving = () => (
 
 export function NothingHere() {
   return (
-    <Plain title={t("Page not found")}>
+    <PlainFailure title={t("Page not found")}>
       <p className="quiet">{t("The address is wrong, or the record was deleted.")}</p>
       <Button component={Link} to="/">
         {t("Go to Monitors")}
       </Button>
-    </Plain>
+    </PlainFailure>
   );
 }
 
@@ -62,7 +62,7 @@ export function NothingHere() {
  */
 export function PageFailed({ error, reset }: ErrorComponentProps) {
   return (
-    <Plain title={t("Something went wrong")}>
+    <PlainFailure title={t("Something went wrong")}>
       <p className="quiet">{error instanceof Error ? error.message : String(error)}</p>
       <div className="flex gap-8">
         <Button onClick={reset}>{t("Try again")}</Button>
@@ -71,6 +71,6 @@ export function PageFailed({ error, reset }: ErrorComponentProps) {
           {t("Reload")}
         </Button>
       </div>
-    </Plain>
+    </PlainFailure>
   );
 }

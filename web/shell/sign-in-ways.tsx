@@ -13,7 +13,7 @@ import { ProviderButtons } from "./provider-buttons.tsx";
 import { getLocale } from "../../src/core/text/locale.ts";
 import { t, tNode } from "../language/text.ts";
 
-const listing = new Intl.ListFormat(getLocale(), { type: "disjunction" });
+const listFormat = new Intl.ListFormat(getLocale(), { type: "disjunction" });
 
 type SignedInProps = { onDone: () => Promise<void> };
 
@@ -55,7 +55,7 @@ export function PasskeyStep({ factors, onDone }: SignedInProps & { factors: Seco
   return hosts.length === 0 ? null : (
     <p className="quiet text-s sign-in-elsewhere">
       {tNode("Your passkeys work only if you open Signalbox under {hosts}.", {
-        hosts: listing.format(hosts),
+        hosts: listFormat.format(hosts),
       })}
     </p>
   );

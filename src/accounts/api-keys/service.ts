@@ -13,7 +13,7 @@ import { isLaterThan, matchValues } from "../../database/rows.ts";
 import { guard, type Store } from "../../database/store.ts";
 import { apiKeys, memberships } from "../../database/tables/accounts.ts";
 import type { Principal } from "../../http/access/session.ts";
-import type { Keys } from "../../http/services.ts";
+import type { KeyLookup } from "../../http/services.ts";
 import { isAtLeast, Role } from "../../core/roles.ts";
 import { guardGroups, listLimit } from "../group-limit/service.ts";
 import { type ApiKey, KeyName } from "./schema.ts";
@@ -207,7 +207,7 @@ async function readHolder(store: Store, text: string, parameters: string[], now:
 }
 
 /** Caches the principal of each API key. */
-export function createApiKeyCache(store: Store, clock: Clock): Keys {
+export function createApiKeyCache(store: Store, clock: Clock): KeyLookup {
   const trusted = new Map<string, { principal: Principal; mayPing: boolean; until: number }>();
   let usedAt = new Map<string, number>();
   let commits = 0;

@@ -146,7 +146,7 @@ export async function revokeInvitation(scope: Scope, id: string): Promise<typeof
 }
 
 /** Allowed combinations of inviting and invited role, such as `admin member`. */
-const entitled = Role.options.flatMap((role) =>
+const allowedRolePairs = Role.options.flatMap((role) =>
   Role.options.filter((by) => canManage(by, role)).map((by) => `${by} ${role}`),
 );
 
@@ -154,7 +154,7 @@ const entitled = Role.options.flatMap((role) =>
 const isEntitled = sql`exists (select 1 from ${memberships} m
   where m.organization_id = ${invitations.organizationId}
     and m.person_id = ${invitations.invitedById}
-    and m.role || ' ' || ${invitations.role} in (select value from ${buildIdTable(entitled)}))`;
+    and m.role || ' ' || ${invitations.role} in (select value from ${buildIdTable(allowedRolePairs)}))`;
 
 const createExpiredError = () =>
   new AppError("NOT_FOUND", "This invitation is no longer valid. Ask for a new one.");

@@ -13,7 +13,7 @@ export const hasTwoFactor = (person: {
 }): boolean => person.totpSecret !== null || person.passkeyFactor;
 
 /** The most frequent leaked passwords of at least 10 characters. */
-const commonest = new Set([
+const commonPasswords = new Set([
   "1234567890",
   "0123456789",
   "0987654321",
@@ -44,7 +44,7 @@ export function validatePassword(password: string, known: readonly string[]): st
   const words = known.flatMap((text) => [text, text.split("@")[0] ?? ""]);
   if (words.some((text) => text.toLowerCase() === lowerCasePassword))
     return "must not be your name, your e-mail address or the name of an organization";
-  if (commonest.has(lowerCasePassword) || new Set(lowerCasePassword).size < 3)
+  if (commonPasswords.has(lowerCasePassword) || new Set(lowerCasePassword).size < 3)
     return "is too easy to guess";
   return null;
 }

@@ -15,18 +15,18 @@ export type Metadata = OpenIdLibrary.AuthorizationServer;
 
 type Connection = { targets: TargetGuard; clock: Clock };
 /** The fields of a provider that decide how it is reached. */
-type Reached = Pick<OpenedProvider, "issuer" | "certificateAuthorities">;
+type ProviderAccess = Pick<OpenedProvider, "issuer" | "certificateAuthorities">;
 
 /** Time for which a discovery document is cached. */
 const cachedMs = 10 * 60_000;
 /** Time for which a failure is cached, so that visitors can't make this machine send many requests. */
 const failedMs = 5_000;
 
-type Cached = { version: string; until: number; document: Promise<Metadata> };
+type CachedDocument = { version: string; until: number; document: Promise<Metadata> };
 
 /** Caches the discovery documents of all providers. Concurrent sign-ins share one request. */
 export class ProviderDocuments {
-  readonly #cached = new Map<string, Cached>();
+  readonly #cached = new Map<string, CachedDocument>();
 
   /** Returns the metadata of a provider. Throws TargetFailure and errors of the library. */
   async get(provider: OpenedProvider, connection: Connection): Promise<Metadata> {
@@ -38,7 +38,7 @@ export class ProviderDocuments {
       known?.version === version && known.until > now && known.until <= now + cachedMs;
     if (isFresh) return known.document;
     const document = discover(provider, connection);
-    const entry: Cached = { version, until: now + cachedMs, document };
+    const entry: CachedDocument = { version, until: now + cachedMs, document };
     setRecent(this.#cached, id, entry, singleSignOnBounds.providers.value);
     document.catch(() => void (entry.until = connection.clock() + failedMs));
     return document;
@@ -52,7 +52,10 @@ export class ProviderDocuments {
 }
 
 /** Requests the discovery document, and verifies its issuer. */
-export async function discover(provider: Reached, connection: Connection): Promise<Metadata> {
+export async function discover(
+  provider: ProviderAccess,
+  connection: Connection,
+): Promise<Metadata> {
   const library = await loadLibrary();
   const issuer = new URL(provider.issuer);
   const options = createOptions(library, provider, connection);
@@ -61,7 +64,7 @@ export async function discover(provider: Reached, connection: Connection): Promi
 }
 
 /** Options of each request to a provider. Without https, only a provider with such an issuer is accepted. */
-export function createOptions(library: Library, provider: Reached, connection: Connection) {
+export function createOptions(library: Library, provider: ProviderAccess, connection: Connection) {
   return {
     [library.customFetch]: createFetch(provider, connection),
     [library.allowInsecureRequests]: provider.issuer.startsWith("http:"),
@@ -75,7 +78,7 @@ type SentRequest = {
 };
 
 /** Sends a request over our own connections. Throws TargetFailure, also for a response that is too long. */
-function createFetch({ certificateAuthorities }: Reached, { targets }: Connection) {
+function createFetch({ certificateAuthorities }: ProviderAccess, { targets }: Connection) {
   return async (url: string, { method, headers, body }: SentRequest): Promise<Response> => {
     const { value: maxBytes } = singleSignOnBounds.response;
     const response = await exchange(

@@ -140,9 +140,17 @@ function explainLibraryError(
   }
 }
 
-type Fail = (text: string, advice: string, more?: { isUnreachable?: boolean }) => ProviderFailure;
+type CreateFailure = (
+  text: string,
+  advice: string,
+  more?: { isUnreachable?: boolean },
+) => ProviderFailure;
 
-function explainClaim({ cause }: LibraryError, provider: string, fail: Fail): ProviderFailure {
+function explainClaim(
+  { cause }: LibraryError,
+  provider: string,
+  fail: CreateFailure,
+): ProviderFailure {
   const { claim } = (cause ?? {}) as { claim?: string };
   const forged = `${startAgain} ${askAdministrator}`;
   switch (claim) {
@@ -161,7 +169,7 @@ function explainClaim({ cause }: LibraryError, provider: string, fail: Fail): Pr
   }
 }
 
-const explainAlgorithm = (provider: string, fail: Fail) =>
+const explainAlgorithm = (provider: string, fail: CreateFailure) =>
   fail(
     `${provider} signed in a way that Signalbox does not accept.`,
     "Choose an asymmetric algorithm such as RS256 or ES256 for this client at the provider.",
@@ -171,7 +179,7 @@ function explainResponse(
   code: string,
   message: string,
   provider: string,
-  fail: Fail,
+  fail: CreateFailure,
   forged: string,
 ) {
   if (message.includes('"iss" (issuer) response parameter') || message.includes('parameter "iss"'))

@@ -339,7 +339,7 @@ async function signInThrough(
   claims: VerifiedClaims,
 ): Promise<Outcome> {
   const identity = await findIdentity(context.store, accountOf(provider, claims));
-  if (identity !== null) return signInKnown(context, provider, identity, returnTo, claims);
+  if (identity !== null) return signInLinkedPerson(context, provider, identity, returnTo, claims);
   const email = getVerifiedEmail(provider, claims);
   const person = await findPersonToLink(context, provider, email);
   if (person === null) return signInNew(context, provider, returnTo, claims, email);
@@ -352,7 +352,7 @@ async function signInThrough(
   );
 }
 
-async function signInKnown(
+async function signInLinkedPerson(
   context: VisitorContext,
   provider: OpenedProvider,
   identity: IdentityRow,
@@ -472,7 +472,7 @@ async function signInNew(
     // Another tab can have added the person a moment ago.
     const identity = await findIdentity(context.store, accountOf(provider, claims));
     if (identity === null) throw error;
-    return signInKnown(context, provider, identity, returnTo, claims);
+    return signInLinkedPerson(context, provider, identity, returnTo, claims);
   }
   return { type: "done", returnTo };
 }

@@ -2,7 +2,7 @@
 const loadLibrary = () => import("otpauth");
 
 const periodMs = 30_000;
-const shape = { algorithm: "SHA1", digits: 6, period: 30 };
+const codeOptions = { algorithm: "SHA1", digits: 6, period: 30 };
 
 /** Creates a shared secret: 160 bits in Base32, the format of authenticator apps (RFC 4226 §4). */
 export async function createTotpSecret(): Promise<string> {
@@ -13,7 +13,7 @@ export async function createTotpSecret(): Promise<string> {
 /** Returns the content of the QR code for an authenticator app. */
 export async function buildTotpUri(secret: string, label: string): Promise<string> {
   const { TOTP } = await loadLibrary();
-  return new TOTP({ ...shape, issuer: "Signalbox", label, secret }).toString();
+  return new TOTP({ ...codeOptions, issuer: "Signalbox", label, secret }).toString();
 }
 
 /** Accepted clock difference in steps of 30 s, in each direction (RFC 6238 §5.2). */
@@ -47,7 +47,11 @@ export function describeClockIssue(step: number, now: number): string {
 async function findStep(secret: string, code: string, now: number, window: number) {
   if (!/^\d{6}$/.test(code)) return null;
   const { TOTP } = await loadLibrary();
-  const delta = new TOTP({ ...shape, secret }).validate({ token: code, timestamp: now, window });
+  const delta = new TOTP({ ...codeOptions, secret }).validate({
+    token: code,
+    timestamp: now,
+    window,
+  });
   return delta === null ? null : getStep(now) + delta;
 }
 

@@ -4,7 +4,7 @@ import { planContactMethods, type UsableMethod } from "../contact-methods/rules.
 import { findQuietEnd } from "../channels/rules.ts";
 import type { QuietHours } from "../channels/routing-schema.ts";
 import type { EscalationStep, EscalationTarget } from "../policies/schema.ts";
-import type { OpenRecord, Waiting } from "../records/rules.ts";
+import type { OpenRecord, DueNotification } from "../records/rules.ts";
 
 /** The times of a policy. */
 export type Plan = {
@@ -70,7 +70,7 @@ export const isUsable = ({ enabled, personId, verifiedAt }: Contact): boolean =>
  * A notification of a step. `delayMs` counts from the step. `heldUntil` is the end of the quiet hours that hold it, in
  * Unix milliseconds; null if it is sent at once.
  */
-export type Planned = {
+export type PlannedNotification = {
   channelId: string;
   personId: string | null;
   delayMs: number;
@@ -78,7 +78,7 @@ export type Planned = {
 };
 
 /** Whether a step reaches no one: it has no notifications, or quiet hours hold all of them. */
-export const reachesNobody = (planned: readonly Planned[]): boolean =>
+export const reachesNobody = (planned: readonly PlannedNotification[]): boolean =>
   planned.every(({ heldUntil }) => heldUntil !== null);
 
 /** Returns the notifications of a step, each channel once, and a description of each target. */
@@ -86,8 +86,8 @@ export function planStep(
   targets: readonly EscalationTarget[],
   priority: Priority,
   facts: EscalationFacts,
-): { planned: Planned[]; texts: string[] } {
-  const planned = new Map<string, Planned>();
+): { planned: PlannedNotification[]; texts: string[] } {
+  const planned = new Map<string, PlannedNotification>();
   const texts = targets.map((target) => {
     const found = planTarget(target, priority, facts);
     for (const one of found.planned) {
@@ -104,7 +104,7 @@ type PlannedRun = {
   step: number | null;
   round: number;
   at: number;
-  planned: Planned[];
+  planned: PlannedNotification[];
   texts: string[];
 };
 
@@ -139,7 +139,7 @@ export function findHeldMessage(
   priority: Priority,
   from: number,
   factsAt: (at: number) => EscalationFacts,
-): (Planned & { heldUntil: number }) | null {
+): (PlannedNotification & { heldUntil: number }) | null {
   const planned = planEscalation(policy, priority, from, factsAt).flatMap((run) => run.planned);
   const heldNotifications = planned.flatMap(({ heldUntil, ...one }) =>
     heldUntil === null ? [] : [{ ...one, heldUntil }],
@@ -182,7 +182,7 @@ export function resumeEscalation(
   { step, round, runs, priority }: Pick<OpenRecord, "step" | "round" | "runs" | "priority">,
   from: number,
   facts: EscalationFacts,
-): { dueAt: number; waiting: Waiting[] } {
+): { dueAt: number; waiting: DueNotification[] } {
   const { at: now } = facts;
   const next = findStage(plan, { step, round });
   const dueAt = Math.max(now, computeStageTime(plan, next, from));
@@ -196,7 +196,7 @@ export function resumeEscalation(
           .filter(({ delayMs }) => delayMs === 0)
           .map(({ channelId }) => channelId),
   );
-  const waiting: Waiting[] = [];
+  const waiting: DueNotification[] = [];
   for (const [index, ranAt] of [...runs.entries()].toReversed()) {
     if (ranAt === null) continue;
     for (const { channelId, personId, delayMs } of planTargets(index)) {

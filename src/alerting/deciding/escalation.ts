@@ -10,7 +10,7 @@ import {
   computeStageTime,
   findStage,
   type Plan,
-  type Planned,
+  type PlannedNotification,
   planPersonDrill,
   planStep,
   isUsable,
@@ -137,7 +137,7 @@ function finish(decision: Decision, record: OpenRecord, policy: RunningPlan | un
 function planLater(
   { snapshot, out, now }: Decision,
   { id }: OpenRecord,
-  planned: readonly Planned[],
+  planned: readonly PlannedNotification[],
   { step, round }: Exclude<Stage, "end">,
 ) {
   const { organizationId } = snapshot;

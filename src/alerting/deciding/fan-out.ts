@@ -6,7 +6,7 @@ import {
   FairFollower,
   type OnFollowerWrite,
   type Outcome,
-  type Work,
+  type FollowerWork,
 } from "../../events/fair-follower.ts";
 import { readSince } from "../../events/log.ts";
 import type { Signals } from "../../events/signals.ts";
@@ -102,7 +102,7 @@ export class AlertFanOut {
     return { snapshot, out, now, runningSince: runningSince?.() ?? -Infinity, causes };
   }
 
-  async #decide(work: Work<AlertingEvent, EventPart>): Promise<Outcome<EventPart>> {
+  async #decide(work: FollowerWork<AlertingEvent, EventPart>): Promise<Outcome<EventPart>> {
     const { organizationId, events, part, rows } = work;
     const resumed = part !== null && part.event?.seq === events[0]?.seq ? part.event : null;
     const causes = events.flatMap(

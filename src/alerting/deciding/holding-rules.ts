@@ -28,7 +28,7 @@ export type Ancestor = {
 };
 
 /** A held alert. */
-export type Hold = {
+export type AlertHold = {
   /** The monitor that is down; null while its checks are awaited. */
   behind: string | null;
   /** When to decide again. */
@@ -57,7 +57,7 @@ export function decideHold(
   outage: Outage,
   ancestors: readonly Ancestor[],
   now: number,
-): Hold | null {
+): AlertHold | null {
   const notifying = ancestors.filter(({ notifies }) => notifies);
   const cause = notifying.filter(isFailing).toSorted((a, b) => a.since - b.since)[0];
   if (cause !== undefined) {

@@ -29,14 +29,14 @@ import {
   type WatchedMonitor,
 } from "./snapshot.ts";
 
-type Deciding = { snapshot: Snapshot; out: Outbox; now: number; causes: CauseMemory };
+type JoiningContext = { snapshot: Snapshot; out: Outbox; now: number; causes: CauseMemory };
 
 /** An outage of a monitor that is being decided. `isReported`: someone was notified of it before. */
 type NewOutage = { at: string; causes: readonly Cause[]; isFlapping: boolean };
 
 /** Returns the outage that this one joins; null if it gets its own alert, which other outages can join. */
 export function joinOutage(
-  decision: Deciding,
+  decision: JoiningContext,
   monitor: WatchedMonitor,
   { at, causes, isFlapping }: NewOutage,
 ): HeldOutage | null {
@@ -96,7 +96,7 @@ function findReported(snapshot: Snapshot, monitor: WatchedMonitor): JoinedOutage
 }
 
 /** Plans to notify the channels of an outage that another one belongs to it. */
-function addJoined({ snapshot, out }: Deciding, leader: WatchedMonitor, one: JoinedMonitor) {
+function addJoined({ snapshot, out }: JoiningContext, leader: WatchedMonitor, one: JoinedMonitor) {
   const { joined, holding } = snapshot;
   const known = joined.get(leader.id) ?? new Map<string, JoinedMonitor>();
   joined.set(leader.id, known.set(one.id, one));
@@ -111,7 +111,7 @@ function addJoined({ snapshot, out }: Deciding, leader: WatchedMonitor, one: Joi
  * own check. Null if it is now reported itself.
  */
 export function stayJoined(
-  { snapshot, now }: Deciding,
+  { snapshot, now }: JoiningContext,
   monitor: WatchedMonitor,
   status: StoredStatus,
   held: HeldOutage,
@@ -161,7 +161,7 @@ export function describeJoined({ joined }: Snapshot, leaderId: string): JoinedMo
 }
 
 /** Notifies the channels of an outage once of all others that belong to it. */
-export function notifyOfJoined(decision: Deciding, monitor: WatchedMonitor) {
+export function notifyOfJoined(decision: JoiningContext, monitor: WatchedMonitor) {
   const { snapshot, out, now } = decision;
   const { id, since, lastMessage, latencyMs } = monitor;
   const record = findRecord(snapshot, id, "state");
@@ -180,7 +180,7 @@ export function notifyOfJoined(decision: Deciding, monitor: WatchedMonitor) {
 }
 
 /** Lists the joined outages of an alert in its timeline, no later than its end. */
-export function recordJoined({ snapshot, out }: Deciding, leaderId: string, at: string) {
+export function recordJoined({ snapshot, out }: JoiningContext, leaderId: string, at: string) {
   const memory = memoryOf(snapshot, leaderId);
   if (memory.joinedDueAt === null || out.rest() !== null) return;
   const all = [...(snapshot.joined.get(leaderId)?.values() ?? [])];

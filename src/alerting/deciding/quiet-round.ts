@@ -9,7 +9,7 @@ const maxMessages = 500;
 /** Maximum channels per tick when all are examined. */
 const maxChannels = 2_000;
 
-type Holding = {
+type HeldDelivery = {
   organizationId: string;
   channelId: string;
   quietHours: string | null;
@@ -43,15 +43,16 @@ export function createQuietRound(store: Store) {
     return end;
   }
 
-  async function findHolding(now: number): Promise<Holding[]> {
+  async function findHolding(now: number): Promise<HeldDelivery[]> {
     if (now < lastNow) after = ["", ""];
     lastNow = now;
-    const due = await store.query<Holding>(dueSql, [now, maxMessages]);
+    const due = await store.query<HeldDelivery>(dueSql, [now, maxMessages]);
     if (after === null) return due;
-    const all = await store.query<Holding>(holdingSql, [...after, maxChannels]);
+    const all = await store.query<HeldDelivery>(holdingSql, [...after, maxChannels]);
     const last = all.length < maxChannels ? undefined : all.at(-1);
     after = last === undefined ? null : [last.organizationId, last.channelId];
-    const nameOf = ({ organizationId, channelId }: Holding) => `${organizationId} ${channelId}`;
+    const nameOf = ({ organizationId, channelId }: HeldDelivery) =>
+      `${organizationId} ${channelId}`;
     return [...new Map([...due, ...all].map((one) => [nameOf(one), one])).values()];
   }
 
@@ -92,7 +93,7 @@ const holdingSql = `select ${channelSql}
   group by d.organization_id, d.receiver_id order by d.organization_id, d.receiver_id limit ?3`;
 
 /** Enters the digests into the outbox. They count as created now, because they could not be sent before. */
-const sendDigests = (over: readonly Holding[], now: number): Statement => ({
+const sendDigests = (over: readonly HeldDelivery[], now: number): Statement => ({
   text: `update deliveries set quiet = null, due_at = ?, created_at = ?
     where due_at is not null and quiet and (organization_id, receiver_id) in (
       select value ->> 0, value ->> 1 from json_each(?))`,
@@ -103,7 +104,7 @@ const sendDigests = (over: readonly Holding[], now: number): Statement => ({
   ],
 });
 
-const moveDigests = (moved: readonly (Holding & { end: number | null })[]): Statement => ({
+const moveDigests = (moved: readonly (HeldDelivery & { end: number | null })[]): Statement => ({
   text: `update deliveries set due_at = j.value ->> 2 from json_each(?) j
     where due_at is not null and quiet and organization_id = j.value ->> 0
       and receiver_id = j.value ->> 1`,

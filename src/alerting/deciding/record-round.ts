@@ -13,7 +13,7 @@ import { endRecords, hurryUnreached } from "../records/store.ts";
 const recordsPerRound = 1_000;
 const minRecords = 20;
 
-type Examined = {
+type DueRecord = {
   organizationId: string;
   subjectId: string;
   family: string;
@@ -33,7 +33,7 @@ export function createRecordRound(store: Store) {
     if (organizations.length === 0) return [];
     const maxRecords = Math.max(minRecords, Math.floor(recordsPerRound / organizations.length));
     const turns = organizations.map(({ id }) => [id, ...(positions.get(id) ?? ["", ""])]);
-    const examined = await store.query<Examined>(roundSql, [
+    const examined = await store.query<DueRecord>(roundSql, [
       JSON.stringify(turns),
       maxRecords,
       now,
@@ -47,7 +47,7 @@ export function createRecordRound(store: Store) {
   };
 }
 
-function endOver(organizationId: string, examined: readonly Examined[], now: number): Statement[] {
+function endOver(organizationId: string, examined: readonly DueRecord[], now: number): Statement[] {
   const at = formatTimestamp(now);
   const endedRecords = examined.flatMap(({ id, because }) =>
     because === null ? [] : [{ id, because }],

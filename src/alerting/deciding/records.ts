@@ -23,7 +23,7 @@ import {
 import type { Outbox } from "../sending/outbox.ts";
 import type { Snapshot, WatchedMonitor } from "./snapshot.ts";
 
-type Deciding = { snapshot: Snapshot; out: Outbox; now: number };
+type DecidingContext = { snapshot: Snapshot; out: Outbox; now: number };
 
 /** A problem, described like its message. */
 type NewProblem = {
@@ -55,7 +55,7 @@ export function findRecord(
 }
 
 /** Opens an alert about a problem, or updates the open one. Returns it. */
-export function openRecord(decision: Deciding, problem: NewProblem): OpenRecord {
+export function openRecord(decision: DecidingContext, problem: NewProblem): OpenRecord {
   const family = familyOf(problem.type);
   if (family === null) throw new Error(`${problem.type} is no problem.`);
   const open = findRecord(decision.snapshot, problem.subjectId, family);
@@ -65,7 +65,7 @@ export function openRecord(decision: Deciding, problem: NewProblem): OpenRecord 
 }
 
 /** No one has taken care of the alert, and its escalation has not started. */
-const untouched = {
+const untouchedState = {
   acknowledgedAt: null,
   acknowledgedBy: [],
   snoozedUntil: null,
@@ -76,7 +76,11 @@ const untouched = {
   runs: [],
 } satisfies Partial<OpenRecord>;
 
-function addRecord({ snapshot, out }: Deciding, family: Family, problem: NewProblem): OpenRecord {
+function addRecord(
+  { snapshot, out }: DecidingContext,
+  family: Family,
+  problem: NewProblem,
+): OpenRecord {
   const { id, type, at, data, subjectId, since, escalatesFrom } = problem;
   const ownership = findOwnership(snapshot, family, problem);
   const policy = snapshot.policies.find((one) => one.id === ownership.policyId);
@@ -89,7 +93,7 @@ function addRecord({ snapshot, out }: Deciding, family: Family, problem: NewProb
     type,
     since,
     ...ownership,
-    ...untouched,
+    ...untouchedState,
     ...start,
     data: JSON.stringify(data),
     isReached: false,
@@ -154,19 +158,19 @@ const idOf = (policy: PolicyRecord | null) =>
  * Starts the escalation of an alert, unless it has no policy, has started, or someone takes care of it. The drill of a
  * person has no policy, and starts at once.
  */
-export function startEscalation(decision: Deciding, record: OpenRecord, from: number) {
+export function startEscalation(decision: DecidingContext, record: OpenRecord, from: number) {
   const policy = decision.snapshot.policies.find(({ id }) => id === record.policyId);
   const isOfPerson = record.family === "drill" && record.policyId === null;
   if (policy === undefined && !isOfPerson) return;
   if (record.escalatedFrom !== null || isQuiet(record)) return;
-  advance(decision, record, { ...first, ...planStart(policy, from), runs: [] });
+  advance(decision, record, { ...firstStep, ...planStart(policy, from), runs: [] });
 }
 
-const first = { step: 0, round: 0 };
+const firstStep = { step: 0, round: 0 };
 
 /** Returns when the first step of a policy runs, or of the drill of a person, which has none. */
 const planStart = (policy: PolicyRecord | undefined, from: number) => ({
-  dueAt: policy === undefined ? from : computeStageTime(policy, findStage(policy, first), from),
+  dueAt: policy === undefined ? from : computeStageTime(policy, findStage(policy, firstStep), from),
   escalatedFrom: from,
 });
 
@@ -174,7 +178,7 @@ const planStart = (policy: PolicyRecord | undefined, from: number) => ({
  * Starts the policy of an incident whose severity was changed to one of another policy. Without a policy of its new
  * severity, the escalation continues. The policy of its monitor counts for an incident that a monitor opened.
  */
-export function changeIncidentPolicy(decision: Deciding, record: OpenRecord) {
+export function changeIncidentPolicy(decision: DecidingContext, record: OpenRecord) {
   const { snapshot, out, now } = decision;
   const incident = snapshot.incidents.get(record.subjectId);
   if (record.family !== "incident" || incident === undefined || incident.origin === "monitor")
@@ -183,7 +187,7 @@ export function changeIncidentPolicy(decision: Deciding, record: OpenRecord) {
   if (policyId === null || policyId === record.policyId) return;
   for (const statement of setPolicy(snapshot.organizationId, record.id, policyId))
     out.write(statement);
-  const { step, round, dueAt, escalatedFrom, runs } = untouched;
+  const { step, round, dueAt, escalatedFrom, runs } = untouchedState;
   const progress = { step, round, dueAt, escalatedFrom, runs };
   const changed = { ...record, policyId, ...progress, version: record.version + 1 };
   replaceRecord(snapshot, changed);
@@ -193,14 +197,18 @@ export function changeIncidentPolicy(decision: Deciding, record: OpenRecord) {
 type Progress = Pick<OpenRecord, "step" | "round" | "dueAt" | "escalatedFrom" | "runs">;
 
 /** Stores which step runs next, and when. */
-export function advance({ snapshot, out }: Deciding, record: OpenRecord, progress: Progress) {
+export function advance(
+  { snapshot, out }: DecidingContext,
+  record: OpenRecord,
+  progress: Progress,
+) {
   out.write(advanceRecord(snapshot.organizationId, record.id, progress));
   replaceRecord(snapshot, { ...record, ...progress, version: record.version + 1 });
 }
 
 /** A monitor's state is news only if it changed. The steps of a certificate and of an incident share a type. */
 function updateRecord(
-  { snapshot, out }: Deciding,
+  { snapshot, out }: DecidingContext,
   open: OpenRecord,
   { type, at, data }: NewProblem,
 ): OpenRecord {
@@ -213,7 +221,7 @@ function updateRecord(
 
 /** Stores the type and content of a newer message about an open alert. Returns the alert. */
 export function changeContent(
-  { snapshot, out }: Pick<Deciding, "snapshot" | "out">,
+  { snapshot, out }: Pick<DecidingContext, "snapshot" | "out">,
   open: OpenRecord,
   { type, at, data }: Pick<NewProblem, "type" | "at" | "data">,
 ): OpenRecord {
@@ -226,7 +234,7 @@ export function changeContent(
 
 /** Ends the open alert about a subject, unless its last message continues in the next write. */
 export function resolveRecord(
-  { snapshot, out }: Deciding,
+  { snapshot, out }: DecidingContext,
   subjectId: string,
   family: Family,
   { because, at }: { because: Ending; at: string },
@@ -244,7 +252,7 @@ export function resolveRecord(
 
 /** Drops the messages about an alert that quiet hours hold, or only some of them to a channel. */
 export function dropHeld(
-  { snapshot, out }: Pick<Deciding, "snapshot" | "out">,
+  { snapshot, out }: Pick<DecidingContext, "snapshot" | "out">,
   { id, subjectId }: OpenRecord,
   because: DropReason,
   at: string,
@@ -264,13 +272,13 @@ export function dropHeld(
 }
 
 /** Ends the snooze of an alert, unless its message continues in the next write. Its acknowledgments end, too. */
-export function endSnooze(decision: Deciding, record: OpenRecord) {
+export function endSnooze(decision: DecidingContext, record: OpenRecord) {
   const { snapshot, out, now } = decision;
   if (out.rest() !== null) return;
   const { organizationId } = snapshot;
   for (const statement of returnRecord(organizationId, record.id)) out.write(statement);
   out.write(addEntry(organizationId, record.id, { at: formatTimestamp(now), type: "returned" }));
-  const returned = { ...record, ...untouched, version: record.version + 1 };
+  const returned = { ...record, ...untouchedState, version: record.version + 1 };
   replaceRecord(snapshot, returned);
   if (record.type !== "monitor.degraded" && !isHeldBack(snapshot, record))
     startEscalation(decision, returned, now);

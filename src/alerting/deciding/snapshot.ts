@@ -19,7 +19,7 @@ import { findOnCall } from "../schedules/rules.ts";
 import { loadSchedules, loadUpcomingShifts, type UpcomingShifts } from "../schedules/store.ts";
 import type { Priority } from "../../core/statuses.ts";
 import type { Contact, EscalationFacts } from "./escalation-rules.ts";
-import type { Ancestor, Hold } from "./holding-rules.ts";
+import type { Ancestor, AlertHold } from "./holding-rules.ts";
 import type { OpenRecord } from "../records/rules.ts";
 import { parseRuns } from "../records/store.ts";
 import type { StoredStatus } from "../../core/statuses.ts";
@@ -162,7 +162,7 @@ export type StoredMemory = Memory & {
   joinedDueAt: number | null;
 };
 /** `cause` is what both have in common if the alert belongs to the other one; null for a dependency. */
-export type HeldOutage = Hold & { since: number; cause: Cause | null };
+export type HeldOutage = AlertHold & { since: number; cause: Cause | null };
 
 export type PendingDigest = {
   id: string;

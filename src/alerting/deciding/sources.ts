@@ -23,13 +23,13 @@ import {
 import type { Outbox } from "../sending/outbox.ts";
 import { listNotified, type Snapshot, type SourceAlertView } from "./snapshot.ts";
 
-type Deciding = { snapshot: Snapshot; out: Outbox; now: number };
+type DecidingContext = { snapshot: Snapshot; out: Outbox; now: number };
 
 type SourceEvent =
   LoggedEvent<`source-alert.${"opened" | "changed" | "acknowledged" | "resolved"}`>;
 
 /** Applies a report of a source, unless the source was deleted or disabled since. */
-export function applySourceReport(decision: Deciding, event: SourceEvent) {
+export function applySourceReport(decision: DecidingContext, event: SourceEvent) {
   const view = decision.snapshot.sourceAlerts.get(event.subjectId);
   if (view?.enabled !== true) return;
   if (event.type === "source-alert.opened") open(decision, event, view);
@@ -56,14 +56,14 @@ const buildData = (
 
 /** Returns the enabled channels of a source. */
 export const listSourceChannels = (
-  { snapshot }: Pick<Deciding, "snapshot">,
+  { snapshot }: Pick<DecidingContext, "snapshot">,
   subjectId: string,
 ): string[] =>
   (snapshot.sourceAlerts.get(subjectId)?.channelIds ?? []).filter(
     (id) => snapshot.channels.get(id)?.enabled === true,
   );
 
-function open(decision: Deciding, event: SourceEvent, view: SourceAlertView) {
+function open(decision: DecidingContext, event: SourceEvent, view: SourceAlertView) {
   const { out, now } = decision;
   const { subjectId, at } = event;
   const data = buildData(event, view);
@@ -75,7 +75,7 @@ function open(decision: Deciding, event: SourceEvent, view: SourceAlertView) {
 }
 
 /** Stores the newer content. Only a more urgent problem is news, because tools repeat problems with other values. */
-function change(decision: Deciding, event: SourceEvent, view: SourceAlertView) {
+function change(decision: DecidingContext, event: SourceEvent, view: SourceAlertView) {
   const { snapshot, out, now } = decision;
   const { subjectId, at } = event;
   const before = findRecord(snapshot, subjectId, "source");
@@ -104,7 +104,7 @@ const readPriority = ({ data }: OpenRecord) =>
   (JSON.parse(data) as AlertData["source.opened"]).report.priority;
 
 function changePriority(
-  { snapshot, out }: Deciding,
+  { snapshot, out }: DecidingContext,
   record: OpenRecord,
   priority: OpenRecord["priority"],
 ): OpenRecord {
@@ -117,7 +117,7 @@ function changePriority(
 
 /** Someone acknowledged the problem in the tool. Reminders and escalation stop, as after an acknowledgment here. */
 function acknowledge(
-  decision: Deciding,
+  decision: DecidingContext,
   { subjectId, at }: SourceEvent,
   { sourceId, sourceName }: SourceAlertView,
 ) {
@@ -146,7 +146,7 @@ function acknowledge(
 }
 
 /** Reports the end to the channels that know of the problem. */
-function resolve(decision: Deciding, event: SourceEvent, view: SourceAlertView) {
+function resolve(decision: DecidingContext, event: SourceEvent, view: SourceAlertView) {
   const { snapshot, out, now } = decision;
   const { subjectId, at } = event;
   const record = findRecord(snapshot, subjectId, "source");

@@ -13,7 +13,7 @@ import {
   setPersonDrill,
 } from "./service.ts";
 
-const started = { body: NewDrill, data: AlertSummary, status: 201, isLocated: false } as const;
+const startRoute = { body: NewDrill, data: AlertSummary, status: 201, isLocated: false } as const;
 
 export const createDrillRoutes = (dependencies: DrillDependencies) =>
   createRouter("/api/v1")
@@ -31,7 +31,7 @@ export const createDrillRoutes = (dependencies: DrillDependencies) =>
     )
     .post(
       ...defineEndpoint("/escalation-policies/:id/drill", {
-        ...started,
+        ...startRoute,
         name: "drillEscalationPolicy",
         access: "write",
         limited: "denied",
@@ -56,7 +56,7 @@ export const createDrillRoutes = (dependencies: DrillDependencies) =>
     )
     .post(
       ...defineEndpoint("/people/:id/drill", {
-        ...started,
+        ...startRoute,
         name: "drillPerson",
         access: "write",
         limited: "people",

@@ -349,7 +349,7 @@ async function readReceipt(
   const state = {
     lost: `${name} reports that ${endings[ending]}${findFailureCode(gateway, response)}.`,
   };
-  return unreacting.has(ending) ? { ...state, isUnanswered: true } : state;
+  return unansweredEndings.has(ending) ? { ...state, isUnanswered: true } : state;
 }
 
 const endings: Record<Exclude<Ending, "delivered" | "answered" | "unreported">, string> = {
@@ -364,7 +364,7 @@ const endings: Record<Exclude<Ending, "delivered" | "answered" | "unreported">, 
 };
 
 /** Endings after which the gateway and the number are in order. */
-const unreacting: ReadonlySet<Ending> = new Set(["busy", "unanswered", "declined"]);
+const unansweredEndings: ReadonlySet<Ending> = new Set(["busy", "unanswered", "declined"]);
 
 /** Returns how a message ended; null while that is unknown. */
 function findEnding(

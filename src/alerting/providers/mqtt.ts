@@ -13,8 +13,8 @@ import { delivered, type Provider } from "../provider.ts";
 import { buildEvent } from "./formatting.ts";
 
 /** QoS 1, in the flags of PUBLISH (§3.3.1). */
-const confirmed = 0x02;
-const retained = 0x01;
+const confirmedFlag = 0x02;
+const retainedFlag = 0x01;
 const packetId = Buffer.from([0, 1]);
 
 /**
@@ -28,7 +28,7 @@ export const mqtt: Provider<"mqtt"> = {
       const connection = await connectToTarget(settings, outgoing);
       const wire = createWire(connection, outgoing);
       await connectToBroker(wire, settings);
-      const flags = confirmed | (settings.retain ? retained : 0);
+      const flags = confirmedFlag | (settings.retain ? retainedFlag : 0);
       const payload = Buffer.from(JSON.stringify(buildEvent(message)));
       wire.write(
         encodePacket(packetTypes.publish, flags, encodeText(settings.topic), packetId, payload),

@@ -34,7 +34,7 @@ export const pushover: Provider<"pushover"> = {
     ),
 };
 
-const emergency = 2;
+const emergencyPriority = 2;
 
 const form = { "Content-Type": "application/x-www-form-urlencoded" };
 
@@ -103,7 +103,11 @@ function buildPushoverRequest(
       // Pushover rejects a blank message.
       message: fitLines(lines, 1_024).join("\n").trim() || title,
       priority: String(priority),
-      ...(priority === emergency && { retry: String(retry), expire: String(expire), tags: id }),
+      ...(priority === emergencyPriority && {
+        retry: String(retry),
+        expire: String(expire),
+        tags: id,
+      }),
       timestamp: String(Math.floor(Date.parse(at) / 1_000)),
       ...buildLink(url, acknowledgeUrl),
     }).toString(),

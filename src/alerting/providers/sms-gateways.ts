@@ -2,10 +2,10 @@
 import type { SmsPreset } from "../channels/gateway-rules.ts";
 import type { Gateway } from "./gateway.ts";
 
-const basic = { Authorization: "Basic {{basic}}" };
+const basicAuthentication = { Authorization: "Basic {{basic}}" };
 
 /** Errors of seven.io, for messages and calls: https://docs.seven.io/en/rest-api/endpoints/sms. */
-export const sevenRejections = {
+export const sevenIoRejections = {
   201: "sender",
   202: "number",
   301: "number",
@@ -22,7 +22,7 @@ export const smsGateways: Readonly<Record<SmsPreset, Gateway>> = {
   twilio: {
     method: "POST",
     path: "/2010-04-01/Accounts/{{account}}/Messages.json",
-    headers: basic,
+    headers: basicAuthentication,
     bodyType: "form",
     body: "To={{to}}&From={{from}}&Body={{text}}",
     code: "$.code",
@@ -52,7 +52,7 @@ export const smsGateways: Readonly<Record<SmsPreset, Gateway>> = {
   vonage: {
     method: "POST",
     path: "/sms/json",
-    headers: basic,
+    headers: basicAuthentication,
     bodyType: "form",
     body: "to={{toDigits}}&from={{fromDigits}}&text={{text}}&type={{encoding}}",
     encodings: ["text", "unicode"],
@@ -90,7 +90,7 @@ export const smsGateways: Readonly<Record<SmsPreset, Gateway>> = {
   plivo: {
     method: "POST",
     path: "/v1/Account/{{account}}/Message/",
-    headers: basic,
+    headers: basicAuthentication,
     bodyType: "json",
     body: '{"src":"{{fromDigits}}","dst":"{{toDigits}}","text":"{{text}}"}',
     // https://www.plivo.com/docs/sms/api/message/retrieve-a-message/
@@ -147,7 +147,7 @@ export const smsGateways: Readonly<Record<SmsPreset, Gateway>> = {
     body: "to={{to}}&from={{from}}&text={{text}}",
     code: "$.success",
     accepted: "100",
-    rejections: sevenRejections,
+    rejections: sevenIoRejections,
     // https://docs.seven.io/en/rest-api/endpoints/status-reports: “use the Query logbook with the ID of the message”
     receipt: {
       id: "$.messages[0].id",
@@ -166,7 +166,7 @@ export const smsGateways: Readonly<Record<SmsPreset, Gateway>> = {
   "46elks": {
     method: "POST",
     path: "/a1/sms",
-    headers: basic,
+    headers: basicAuthentication,
     bodyType: "form",
     body: "from={{from}}&to={{to}}&message={{text}}",
     // https://46elks.com/docs/show-sms-id
@@ -235,7 +235,7 @@ export const smsGateways: Readonly<Record<SmsPreset, Gateway>> = {
   "sms-gate": {
     method: "POST",
     path: "/messages",
-    headers: basic,
+    headers: basicAuthentication,
     bodyType: "json",
     body: '{"textMessage":{"text":"{{text}}"},"phoneNumbers":["{{to}}"],"priority":100}',
     // https://docs.sms-gate.app/features/status-tracking

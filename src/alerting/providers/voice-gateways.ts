@@ -1,9 +1,9 @@
 /** How each voice preset makes a call and reports its end, as the vendors document it. */
 import type { VoicePreset } from "../channels/gateway-rules.ts";
 import type { Call, Gateway } from "./gateway.ts";
-import { sevenRejections } from "./sms-gateways.ts";
+import { sevenIoRejections } from "./sms-gateways.ts";
 
-const basic = { Authorization: "Basic {{basic}}" };
+const basicAuthentication = { Authorization: "Basic {{basic}}" };
 
 /** Seconds for which the phone rings. */
 const ringSeconds = 40;
@@ -58,7 +58,7 @@ export const voiceGateways: Readonly<Record<VoicePreset, Gateway>> = {
   twilio: {
     method: "POST",
     path: "/2010-04-01/Accounts/{{account}}/Calls.json",
-    headers: basic,
+    headers: basicAuthentication,
     bodyType: "form",
     body: `To={{to}}&From={{from}}&Timeout=${ringSeconds}&Twiml={{script}}`,
     code: "$.code",
@@ -114,7 +114,7 @@ export const voiceGateways: Readonly<Record<VoicePreset, Gateway>> = {
   plivo: {
     method: "POST",
     path: "/v1/Account/{{account}}/Call/",
-    headers: basic,
+    headers: basicAuthentication,
     bodyType: "json",
     body: `{"from":"{{fromDigits}}","to":"{{toDigits}}","answer_url":"{{scriptUrl}}","answer_method":"GET","hangup_method":"GET","hangup_on_ring":${ringSeconds}}`,
     call: { script: writePlivoXml, scriptType: "text/xml", isFetched: true },
@@ -151,14 +151,14 @@ export const voiceGateways: Readonly<Record<VoicePreset, Gateway>> = {
     body: `to={{to}}&from={{from}}&ringtime=${ringSeconds}&text={{script}}`,
     code: "$.success",
     accepted: "100",
-    rejections: sevenRejections,
+    rejections: sevenIoRejections,
     call: { script: ({ text }) => `${text} ${text}` },
   },
   // https://46elks.com/docs/make-call and https://46elks.com/docs/show-call-id
   "46elks": {
     method: "POST",
     path: "/a1/calls",
-    headers: basic,
+    headers: basicAuthentication,
     bodyType: "form",
     body: `from={{from}}&to={{to}}&timeout=${ringSeconds}&voice_start={{script}}`,
     call: { script: writeIvr, scriptType: "application/json", maxLength: 180 },

@@ -42,7 +42,7 @@ import {
 type Acknowledgment = Awaited<ReturnType<typeof findAcknowledgments>>[number];
 
 /** A change of an alert by a person. */
-type Act = {
+type PersonAction = {
   action: Extract<AuditAction, `alert.${string}`>;
   entry: Pick<NewEntry, "type" | "message">;
   /** Text of the incident's internal note; null for none. */
@@ -240,7 +240,7 @@ async function perform<T extends object>(
   scope: Scope,
   record: RecordRow,
   response: T,
-  { action, entry, note, statements }: Act,
+  { action, entry, note, statements }: PersonAction,
 ): Promise<T> {
   const { organizationId, actor } = scope;
   const at = formatTimestamp(scope.clock());

@@ -67,7 +67,7 @@ export type OpenRecord = {
 };
 
 /** A notification of a step that ran at `ranAt` and that is due now or later. Times are in Unix milliseconds. */
-export type Waiting = {
+export type DueNotification = {
   channelId: string;
   /** The person whose contact method the channel is; null for other channels. */
   personId: string | null;

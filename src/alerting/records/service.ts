@@ -21,7 +21,7 @@ import {
 } from "./store.ts";
 
 type Acknowledgment = Awaited<ReturnType<typeof findAcknowledgments>>[number];
-type Sent = Awaited<ReturnType<typeof findSentMessages>>[number];
+type SentMessage = Awaited<ReturnType<typeof findSentMessages>>[number];
 
 const subjectTypes: Record<Family, AlertSummary["subject"]["type"]> = {
   state: "monitor",
@@ -198,7 +198,7 @@ function toEntry(
 const caseChanges = { acknowledge: "Acknowledgment", unacknowledge: "Opened again" } as const;
 
 /** Returns when messages were queued for a channel, and how each delivery ended. A digest can have several. */
-function listDeliveryEntries(sent: readonly Sent[]): TimelineEntry[] {
+function listDeliveryEntries(sent: readonly SentMessage[]): TimelineEntry[] {
   const deliveries = Map.groupBy(sent, ({ delivery }) => delivery.id);
   return [...deliveries.values()].flatMap((own) => [
     ...own.flatMap(listSent),
@@ -206,11 +206,11 @@ function listDeliveryEntries(sent: readonly Sent[]): TimelineEntry[] {
   ]);
 }
 
-function isHeld({ delivery }: Sent) {
+function isHeld({ delivery }: SentMessage) {
   return delivery.quiet === true && delivery.dueAt !== null;
 }
 
-function listSent(sent: Sent): TimelineEntry[] {
+function listSent(sent: SentMessage): TimelineEntry[] {
   if (isHeld(sent)) return [];
   const { delivery, message } = sent;
   const title = titleOf(message);
@@ -225,12 +225,12 @@ function listSent(sent: Sent): TimelineEntry[] {
   ];
 }
 
-const channelOf = ({ delivery, channelName }: Sent) => ({
+const channelOf = ({ delivery, channelName }: SentMessage) => ({
   id: delivery.receiverId,
   name: channelName,
 });
 
-function listEnds(sent: Sent): TimelineEntry[] {
+function listEnds(sent: SentMessage): TimelineEntry[] {
   const { status, lastAttemptAt, createdAt, deliveredAt, error, receipt, receiptAt } =
     sent.delivery;
   if (isHeld(sent) || status === "gathering" || status === "sending") return [];
@@ -247,7 +247,7 @@ function listEnds(sent: Sent): TimelineEntry[] {
 const sortByTime = (entries: readonly TimelineEntry[]) =>
   entries.toSorted((a, b) => (a.at < b.at ? -1 : Number(a.at > b.at)));
 
-async function toDeliveries(tenant: Tenant, sent: readonly Sent[]): Promise<Delivery[]> {
+async function toDeliveries(tenant: Tenant, sent: readonly SentMessage[]): Promise<Delivery[]> {
   const rows = new Map(sent.map(({ delivery }) => [delivery.id, delivery]));
   const deliveries = await addAttempts(tenant, [...rows.values()]);
   if (tenant.groupIds == null) return deliveries;

@@ -18,7 +18,7 @@ import {
   deliveryAlerts,
 } from "../../database/tables/alerting.ts";
 import { alertBounds } from "../../core/limits.ts";
-import type { AlertStatus, Ending, LinkTarget, OpenRecord, Waiting } from "./rules.ts";
+import type { AlertStatus, Ending, LinkTarget, OpenRecord, DueNotification } from "./rules.ts";
 import type { AlertQuery, TimelineEntry } from "./schema.ts";
 
 export const insertRecord = createInsert(alertRecords);
@@ -240,7 +240,7 @@ export const planNotification = createInsert(alertNotifications, "insert or repl
 export const planUnsent = (
   organizationId: string,
   recordId: string,
-  { channelId, personId, step, round, ranAt, dueAt }: Waiting,
+  { channelId, personId, step, round, ranAt, dueAt }: DueNotification,
 ): Prepared => ({
   text: `insert or replace into alert_notifications
       (organization_id, record_id, channel_id, person_id, step, round, due_at)

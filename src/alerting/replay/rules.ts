@@ -1,7 +1,7 @@
 /** Decides which alerts the states of a monitor cause, with the rules that decide in operation. */
 import type { StoredStatus } from "../../core/statuses.ts";
 import type { MessageKind } from "../channels/routing-schema.ts";
-import { type Ancestor, decideHold, type Hold } from "../deciding/holding-rules.ts";
+import { type Ancestor, decideHold, type AlertHold } from "../deciding/holding-rules.ts";
 import {
   type Audience,
   emptyHistory,
@@ -88,7 +88,7 @@ class AlertReplay {
   #notified: NotifiedState | null = null;
   #status: StoredStatus = "pending";
   #heldSince = 0;
-  #hold: Hold | null = null;
+  #hold: AlertHold | null = null;
   #open: ReplayedAlert | null = null;
 
   constructor(
@@ -137,7 +137,7 @@ class AlertReplay {
   #known = () =>
     new Map(this.#notified === null ? [] : [[everyChannel, { state: this.#notified }]]);
 
-  #findHold(since: number, at: number): Hold | null {
+  #findHold(since: number, at: number): AlertHold | null {
     if (this.#ancestors.length === 0) return null;
     if (this.#status !== "down" && this.#status !== "degraded") return null;
     const { patienceMs, timeline } = this.#monitor;
@@ -152,7 +152,7 @@ class AlertReplay {
   }
 
   /** A change of another monitor triggers a decision at once. */
-  #findNextLook({ until }: Hold): number {
+  #findNextLook({ until }: AlertHold): number {
     const now = this.#lookedAt;
     const changes = this.#ancestors.flatMap(({ timeline }) => {
       const next = timeline.changes[countUntil(timeline.changes, now, ({ at }) => at)];
@@ -162,7 +162,7 @@ class AlertReplay {
   }
   #lookedAt = 0;
 
-  #apply(whole: Step, at: number, hold: Hold | null) {
+  #apply(whole: Step, at: number, hold: AlertHold | null) {
     const { memory, alert, notifiedState, isOver } = hold === null ? whole : withhold(whole);
     const problem = problemOf(memory, this.#status);
     this.#lookedAt = at;

@@ -37,7 +37,7 @@ import {
 } from "./store.ts";
 
 /** Results per turn of the event loop. Reading and judging them takes about 5 ms. */
-const portion = 2_000;
+const resultsPerTurn = 2_000;
 /** Intervals whose results one query counts. Counting 100,000 results takes about 5 ms. */
 const countedIntervals = 100_000;
 
@@ -284,14 +284,14 @@ function readThresholds(row: ReplayedRow, request: Partial<NewReplay> = {}): Thr
   };
 }
 
-type Runs = { both: readonly [Thresholds, Thresholds]; hasChecks: boolean };
+type ReplayRuns = { both: readonly [Thresholds, Thresholds]; hasChecks: boolean };
 
 /** Reads the results of a monitor in portions, and derives its states with both settings. */
 async function readTimelines(
   { store }: Scope,
   { key }: ReplayedRow,
   from: number,
-  { both, hasChecks }: Runs,
+  { both, hasChecks }: ReplayRuns,
 ): Promise<{ from: number | null; both: [Timeline, Timeline] }> {
   const recorders = [
     createRecorder(both[0], hasChecks),
@@ -299,12 +299,12 @@ async function readTimelines(
   ] as const;
   let first: number | null = null;
   for (let after = from; ;) {
-    const results = await listResultsToReplay(store, key, after, portion);
+    const results = await listResultsToReplay(store, key, after, resultsPerTurn);
     const last = results.at(-1);
     first ??= results[0]?.at ?? null;
     for (const result of results) for (const recorder of recorders) recorder.add(result);
     await yieldToEventLoop();
-    if (last === undefined || results.length < portion) break;
+    if (last === undefined || results.length < resultsPerTurn) break;
     after = last.at + 1;
   }
   return { from: first, both: [recorders[0].timeline, recorders[1].timeline] };

@@ -97,7 +97,7 @@ export type ShiftStart = { personId: string; startsAt: number };
 export const buildNoticeKey = ({ personId, startsAt }: ShiftStart) => `${personId} ${startsAt}`;
 
 /** Longest time before the usual notice for which quiet hours can make it earlier. */
-const earlyMs = 8 * dayMs;
+const maxEarlyNoticeMs = 8 * dayMs;
 
 /**
  * Returns the shifts whose people are notified at `now`, and when to examine the schedule again: at most a day later.
@@ -112,7 +112,7 @@ export function findNotices(
   noticeTimeOf: (shift: ShiftStart, usual: number) => number = (_, usual) => usual,
 ): { due: ShiftStart[]; nextAt: number } {
   const noticeMs = noticeHours * hourMs;
-  const spans = listShifts(schedule, now, now + noticeMs + earlyMs);
+  const spans = listShifts(schedule, now, now + noticeMs + maxEarlyNoticeMs);
   const starts = spans.flatMap(({ start, personId }, index): ShiftStart[] =>
     index === 0 || personId === null || personId === spans[index - 1]?.personId
       ? []

@@ -26,7 +26,7 @@ export function recordSkip(channel: ChannelRow, message: string, now: number): S
   ];
 }
 
-type Facts = {
+type DeliveryFacts = {
   note: string | null;
   isLost: boolean;
   now: number;
@@ -38,7 +38,7 @@ type Facts = {
 export function updateChannelState(
   { organizationId, id }: Pick<ChannelRow, "organizationId" | "id">,
   attempt: Attempt,
-  { note, isLost, now, isOpen = false }: Facts,
+  { note, isLost, now, isOpen = false }: DeliveryFacts,
 ): Statement[] {
   if (!attempt.delivered)
     return [

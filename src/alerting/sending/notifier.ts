@@ -9,7 +9,7 @@ import {
   removeDeliveries,
   endOvertaken,
   readQueue,
-  type Ready,
+  type ReadyDelivery,
   type Receiver,
   type ReceiverKey,
   createReceiverRound,
@@ -245,7 +245,7 @@ export class Notifier {
     { type }: Receiver,
     { id }: Queued,
     reason: string,
-    before: Ready["statements"] = [],
+    before: ReadyDelivery["statements"] = [],
   ): Promise<Outcome> {
     const { store, clock } = this.#dependencies;
     await store.atomic([...before, ...skipDelivery(organizationId, id, reason, clock())]);
@@ -255,7 +255,7 @@ export class Notifier {
 
   async #attempt(
     claimed: ClaimedDelivery,
-    send: Extract<Ready, { send: unknown }>["send"],
+    send: Extract<ReadyDelivery, { send: unknown }>["send"],
   ): Promise<Outcome> {
     const sent = await send(this.#canceling.signal, claimed.queued.progress);
     // The outcome of an aborted attempt is unknown, so it is repeated after the next start.

@@ -326,7 +326,7 @@ export type Receiver = {
   /** Reason for rejecting deliveries; null if it accepts them. */
   refusal: string | null;
   /** Prepares the content of a claimed delivery, to which no alerts are added any more. */
-  prepare(deliveryId: string): Promise<Ready>;
+  prepare(deliveryId: string): Promise<ReadyDelivery>;
   /**
    * Returns statements that update the receiver after an attempt. `isLost` is true if the failure
    * is final or looks permanent.
@@ -343,7 +343,7 @@ export type Receiver = {
   ): Statement[];
 };
 
-export type Ready = {
+export type ReadyDelivery = {
   /** Statements to run before the message is sent. */
   statements: Statement[];
 } & (

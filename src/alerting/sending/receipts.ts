@@ -24,7 +24,7 @@ const spacingMs = 5_000;
 /** Maximum simultaneous requests. */
 const maxReceipts = 20;
 /** Maximum receipts examined per tick. */
-const perTick = 1_000;
+const receiptsPerTick = 1_000;
 
 const putReceipt = createInsert(alertReceipts, "insert or replace");
 
@@ -233,7 +233,7 @@ const failDelivery = ({ organizationId, deliveryId, at }: Target, message: strin
 
 async function listReceipts(store: Store): Promise<Receipt[]> {
   type Row = Omit<Receipt, "recordIds"> & { recordIds: string };
-  const rows = await store.query<Row>(receiptsSql, [perTick]);
+  const rows = await store.query<Row>(receiptsSql, [receiptsPerTick]);
   return rows.map(({ recordIds, ...row }) => ({
     ...row,
     recordIds: JSON.parse(recordIds) as string[],

@@ -145,7 +145,7 @@ async function receive(
   token: string,
   source: SourceRow,
   context: SourceContext,
-): Promise<Stored> {
+): Promise<StoredOutcome> {
   const { organizationId } = source;
   const query = request.url.includes("?") ? request.url.slice(request.url.indexOf("?")) : "";
   const headers = Object.fromEntries(
@@ -167,9 +167,9 @@ async function receive(
 }
 
 /** The outcome of a request, and the sender's key of its first report. */
-type Stored = SourceOutcome & { key: string | null };
+type StoredOutcome = SourceOutcome & { key: string | null };
 
-type Sent = {
+type SentBody = {
   text: string | null;
   bytes: number;
   path: string;
@@ -179,7 +179,7 @@ type Sent = {
 
 const hideToken = (text: string, token: string) => text.replaceAll(token, hiddenToken);
 
-const toLogged = ({ text, bytes, path, token, headers }: Sent): ReceivedRequest => ({
+const toLogged = ({ text, bytes, path, token, headers }: SentBody): ReceivedRequest => ({
   path: hideToken(path, token),
   headers,
   body: text === null ? null : hideToken(text, token),
@@ -187,7 +187,11 @@ const toLogged = ({ text, bytes, path, token, headers }: Sent): ReceivedRequest 
 });
 
 /** Stores a request with its reports. A request that can't be read is logged, too. */
-async function store(source: SourceRow, sent: Sent, context: SourceContext): Promise<Stored> {
+async function store(
+  source: SourceRow,
+  sent: SentBody,
+  context: SourceContext,
+): Promise<StoredOutcome> {
   const request = toLogged(sent);
   let read: { reports: Report[]; message?: string };
   try {
@@ -235,7 +239,7 @@ export async function readRequest(
 /** Logs a request that can't be read, and throws its error. */
 async function logError(
   source: SourceRow,
-  sent: Sent,
+  sent: SentBody,
   error: unknown,
   { writer }: SourceContext,
 ): Promise<never> {
@@ -244,7 +248,7 @@ async function logError(
   throw error;
 }
 
-function respond(type: SourceType, { id, message, changes, key }: Stored): Response {
+function respond(type: SourceType, { id, message, changes, key }: StoredOutcome): Response {
   if (type === "pagerduty")
     return Response.json(
       { status: "success", message: "Event processed", dedup_key: key },

@@ -25,7 +25,7 @@ export type ReceivedRequest = {
 export type SourceOutcome = { id: string; message: string; changes: readonly SourceChange[] };
 
 /** A request with its reports, or with the error or sentence with which it ends without any. */
-export type Incoming = {
+export type IncomingRequest = {
   source: Pick<SourceRow, "organizationId" | "id">;
   /** Null for the end of problems that are no longer reported. */
   request: ReceivedRequest | null;
@@ -42,12 +42,12 @@ const mergedMs = hourMs;
 export type NewestEntry = { id: string; startedAt: number; digest: string };
 
 type Row = Omit<RequestRow, "seq">;
-type Handled = { incoming: Incoming; outcome: SourceOutcome | AppError | undefined };
+type HandledRequest = { incoming: IncomingRequest; outcome: SourceOutcome | AppError | undefined };
 
 /** Plans the log entries of requests to a source, in their order. Returns its newest entry after that. */
 export function planRequestLog(
   source: Pick<SourceRow, "organizationId" | "id">,
-  handled: readonly Handled[],
+  handled: readonly HandledRequest[],
   newest: NewestEntry | undefined,
   { now, at }: { now: number; at: string },
 ): { statements: Statement[]; newest: NewestEntry | undefined } {
@@ -82,7 +82,7 @@ export function planRequestLog(
 
 function createRow(
   { organizationId, id: sourceId }: Pick<SourceRow, "organizationId" | "id">,
-  { incoming: { request, replayOf }, outcome }: Handled,
+  { incoming: { request, replayOf }, outcome }: HandledRequest,
   at: string,
 ): Row | null {
   if (request === null) return null;

@@ -50,13 +50,13 @@ export function boundReport(report: Report): Report {
     ...report,
     key: key.length <= maxKey ? toLine(key, maxKey) : `sha256 ${sha256(key)}`,
     title: toRemoteLine(title, maxTitle).trim(),
-    text: cut(toRemoteText(text), sourceBounds.text.value),
+    text: truncate(toRemoteText(text), sourceBounds.text.value),
     link: link === null || link.length > maxTitle * 4 ? null : link,
     episode: report.episode == null ? null : toLine(report.episode, 100),
   };
 }
 
-const cut = (text: string, max: number) =>
+const truncate = (text: string, max: number) =>
   text.length <= max ? text : `${text.slice(0, max - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 
 /** Returns the state after a report, and the change that people see; `change` is null without one. */

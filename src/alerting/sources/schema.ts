@@ -104,10 +104,14 @@ export const sourceFields = {
   }),
 };
 
-type Sourced = { type: SourceType; mapping: SourceMapping | null; mailRules: MailRules | null };
+type SourceOptions = {
+  type: SourceType;
+  mapping: SourceMapping | null;
+  mailRules: MailRules | null;
+};
 
 /** Finds issues that involve several fields of a source. */
-function listSourceIssues({ type, mapping, mailRules }: Sourced) {
+function listSourceIssues({ type, mapping, mailRules }: SourceOptions) {
   if (type === "json" && mapping === null)
     return [{ path: "mapping", message: "is required for the type json" }];
   if (type !== "json" && mapping !== null)

@@ -13,7 +13,7 @@ import { createRateLimit, type RateLimit } from "../../http/access/rate-limit.ts
 import { unknownPathError } from "../../http/responses/error-response.ts";
 import { buildSourceIncident, buildSourceResolution } from "../../incidents/by-source.ts";
 import {
-  type Incoming,
+  type IncomingRequest,
   type NewestEntry,
   planRequestLog,
   type SourceOutcome,
@@ -41,7 +41,8 @@ import {
 } from "./store.ts";
 
 /** A waiting request. Organizations take turns, and each source is a lane. */
-type Waiting = Incoming & Entry & { resolve: (outcome: SourceOutcome | AppError) => void };
+type WaitingRequest = IncomingRequest &
+  Entry & { resolve: (outcome: SourceOutcome | AppError) => void };
 
 /**
  * Maximum requests per write, of all sources and of one, so that sources alternate. A write takes no more requests once
@@ -51,7 +52,7 @@ const maxRequests = { all: 1_000, ofSource: 200, reports: 200 };
 /** Problems that are ended at once because they are no longer reported. */
 const silentAtOnce = 500;
 /** Clears the episode: the sender did not report an end, so it can report the same start again. */
-const silence = {
+const silentState = {
   status: "resolved",
   title: "",
   text: "",
@@ -81,7 +82,7 @@ type PlannedWrite = {
 export class SourceWriter {
   readonly #store: Store;
   readonly #clock: Clock;
-  readonly #turns = new Turns<Waiting>({
+  readonly #turns = new Turns<WaitingRequest>({
     rank: () => 0,
     admits: (_rank, { running }) => running < maxRequests.all,
     perLane: maxRequests.ofSource,
@@ -105,7 +106,7 @@ export class SourceWriter {
   }
 
   /** Stores a request. Resolves when it is durable. Throws the error of the request, and RATE_LIMITED if too much waits. */
-  async add(incoming: Incoming): Promise<SourceOutcome> {
+  async add(incoming: IncomingRequest): Promise<SourceOutcome> {
     const { id, organizationId } = incoming.source;
     const { bytes } = incoming.request ?? { bytes: 0 };
     const ofSource = this.#bytesOf.get(id) ?? 0;
@@ -141,7 +142,7 @@ export class SourceWriter {
         this.add({
           source: { organizationId: alerts[0]?.organizationId ?? "", id },
           request: null,
-          reports: alerts.map(({ key }) => ({ ...silence, key })),
+          reports: alerts.map(({ key }) => ({ ...silentState, key })),
         }),
       );
       await Promise.all(ended);
@@ -174,8 +175,8 @@ export class SourceWriter {
   }
 
   /** Takes some requests of each source, in their order. */
-  #takeBatch(): Waiting[][] {
-    const batch: Waiting[] = [];
+  #takeBatch(): WaitingRequest[][] {
+    const batch: WaitingRequest[] = [];
     let reports = 0;
     while (reports < maxRequests.reports) {
       const next = this.#turns.beginNext();
@@ -187,7 +188,9 @@ export class SourceWriter {
   }
 
   /** Writes a batch. If that fails, each source is written alone, so that none prevents the others. */
-  async #writeEach(batch: readonly (readonly Incoming[])[]): Promise<(SourceOutcome | AppError)[]> {
+  async #writeEach(
+    batch: readonly (readonly IncomingRequest[])[],
+  ): Promise<(SourceOutcome | AppError)[]> {
     try {
       return await this.#write(batch);
     } catch (error) {
@@ -204,7 +207,7 @@ export class SourceWriter {
     }
   }
 
-  #write(batch: readonly (readonly Incoming[])[]): Promise<(SourceOutcome | AppError)[]> {
+  #write(batch: readonly (readonly IncomingRequest[])[]): Promise<(SourceOutcome | AppError)[]> {
     return retryOnStaleRead(async () => {
       const planned: PlannedWrite[] = [];
       for (const portion of batch) planned.push(await this.#plan(portion));
@@ -219,8 +222,8 @@ export class SourceWriter {
   }
 
   /** Plans the write of requests to one source, in their order. */
-  async #plan(portion: readonly Incoming[]): Promise<PlannedWrite> {
-    const [{ source: wanted }] = portion as [Incoming];
+  async #plan(portion: readonly IncomingRequest[]): Promise<PlannedWrite> {
+    const [{ source: wanted }] = portion as [IncomingRequest];
     const tenant = { store: this.#store, organizationId: wanted.organizationId };
     const source = await findSourceById(tenant, wanted.id);
     // The source was deleted in the meantime.
@@ -264,7 +267,7 @@ export class SourceWriter {
   }
 
   /** Reads the problems that requests report. Counts the open ones only if another can open. */
-  async #readAlerts(source: SourceRow, portion: readonly Incoming[]) {
+  async #readAlerts(source: SourceRow, portion: readonly IncomingRequest[]) {
     const reports = portion.flatMap((one) => one.reports.map(boundReport));
     const known = await findSourceAlerts(
       this.#store,
@@ -319,7 +322,7 @@ export class SourceWriter {
     return { statements, alerts };
   }
 
-  #prune(source: SourceRow, portion: readonly Incoming[]): Statement[] {
+  #prune(source: SourceRow, portion: readonly IncomingRequest[]): Statement[] {
     const before = this.#unpruned.get(source.id) ?? { requests: 0, bytes: 0 };
     const requests = before.requests + portion.length;
     const bytes =
@@ -335,7 +338,7 @@ export class SourceWriter {
 function apply(
   source: SourceRow,
   applying: Applying,
-  { request, reports, error, message }: Incoming,
+  { request, reports, error, message }: IncomingRequest,
   now: number,
   changeLimit: RateLimit,
 ): SourceOutcome | AppError {

@@ -4,7 +4,7 @@ import type { Severity } from "../../core/fields.ts";
 import { sourceBounds } from "../../core/limits.ts";
 import { computeOffset } from "../../core/paging.ts";
 import type { Priority } from "../../core/statuses.ts";
-import { type Listed, splitByBytes, StreamedList } from "../../core/text/streamed-list.ts";
+import { type ListOrStream, splitByBytes, StreamedList } from "../../core/text/streamed-list.ts";
 import { yieldToEventLoop } from "../../core/time/event-loop.ts";
 import { matchValues, prepareColumns, replaceLinks, type Tenant } from "../../database/rows.ts";
 import { cacheLookup } from "../../database/cached-lookup.ts";
@@ -345,7 +345,7 @@ export async function findRequestPage(
   { store, organizationId }: Tenant,
   sourceId: string,
   query: SourceRequestQuery,
-): Promise<{ rows: Listed<RequestRow>; total: number }> {
+): Promise<{ rows: ListOrStream<RequestRow>; total: number }> {
   const { seq, bytes } = alertSourceRequests;
   const where = matchValues(alertSourceRequests, { organizationId, sourceId });
   const [total, sized] = await Promise.all([

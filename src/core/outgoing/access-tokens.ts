@@ -9,7 +9,7 @@ export type AccessTokens = ReturnType<typeof createAccessTokenCache>;
  * Time before the expiry at which a token is replaced, at most a tenth of its lifetime. Requests in flight then
  * finish in time.
  */
-const earlyMs = 60_000;
+const renewalMarginMs = 60_000;
 
 const maxCached = 1_000;
 
@@ -34,7 +34,7 @@ export function createAccessTokenCache() {
         requestToken().finally(() => pendingRequests.delete(credentials));
       pendingRequests.set(credentials, pendingRequest);
       const { token, until } = await pendingRequest;
-      const early = Math.min(earlyMs, (until - now) / 10);
+      const early = Math.min(renewalMarginMs, (until - now) / 10);
       setRecent(cachedTokens, credentials, { token, until: until - early }, maxCached);
       return token;
     },

@@ -14,14 +14,14 @@ import { explainTlsAlert, classifyFailure, explainErrorCode } from "./failure-re
 const headStartMs = 250;
 
 /** TLS version and certificate of the peer. */
-type Secured = JudgedCertificate & {
+type TlsDetails = JudgedCertificate & {
   /** Version number, such as `1.3`. */
   version: string;
 };
 
 /** An open connection. It closes when the context's signal aborts. */
 export type Connection = {
-  secured: Secured | null;
+  secured: TlsDetails | null;
   write: (data: string | Uint8Array) => void;
   /**
    * Passes received data to the most recent `take`. Resolves when the peer closes; rejects when the connection
@@ -123,7 +123,7 @@ type Peer = { hostname: string; port: number } | { unix: string };
 
 /** A connection, from the first attempt until it is closed. */
 class SocketConnection implements Connection {
-  secured: Secured | null = null;
+  secured: TlsDetails | null = null;
   readonly #destination: string;
   readonly #tls: Tls | null;
   readonly #signal: AbortSignal;

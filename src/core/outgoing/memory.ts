@@ -9,7 +9,7 @@ export type Memory = {
 };
 
 /** Counts nothing, for callers with small buffers. */
-export const uncounted: Memory = { reserve() {}, release() {} };
+export const uncountedMemory: Memory = { reserve() {}, release() {} };
 
 /** Uncounted bytes per response. */
 const freeBytes = 8 * 1024;
@@ -56,7 +56,7 @@ export function collectPieces(onPiece: (piece: Buffer) => void, maxPiece: number
     const piece = gathered?.bytes();
     if (piece === undefined || piece.length === 0) return;
     // Needs a new buffer, because the receiver can retain the piece.
-    gathered = createGrowingBuffer(minPiece, uncounted);
+    gathered = createGrowingBuffer(minPiece, uncountedMemory);
     onPiece(piece);
   }
 
@@ -68,7 +68,7 @@ export function collectPieces(onPiece: (piece: Buffer) => void, maxPiece: number
         return;
       }
       flush();
-      gathered ??= createGrowingBuffer(minPiece, uncounted);
+      gathered ??= createGrowingBuffer(minPiece, uncountedMemory);
       for (let from = 0; from < chunk.length; from += maxPiece)
         onPiece(chunk.length <= maxPiece ? chunk : chunk.subarray(from, from + maxPiece));
     },

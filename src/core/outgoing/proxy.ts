@@ -127,7 +127,7 @@ const socks = { version: 5, connect: 1, noSignIn: 0, password: 2, noMethod: 0xff
 const addressType = { ipv4: 1, name: 3, ipv6: 4 };
 
 /** Messages for the reply codes of SOCKS5 (RFC 1928 §6). */
-const replies: Readonly<Record<number, string>> = {
+const socksFailures: Readonly<Record<number, string>> = {
   1: "The proxy had an internal failure.",
   2: "The proxy's rules do not allow the connection.",
   3: "The proxy has no route to the target's network.",
@@ -165,7 +165,7 @@ async function openBySocks(wire: Wire, proxy: Proxy, { host, port }: Target) {
   const [repliedIn, reply = 0, , type] = await wire.read(4);
   if (repliedIn !== socks.version) return notSocksError();
   if (reply !== 0)
-    return new TargetFailure(replies[reply] ?? `The proxy answered with reply ${reply}.`);
+    return new TargetFailure(socksFailures[reply] ?? `The proxy answered with reply ${reply}.`);
   const [length = 0] = type === addressType.name ? await wire.read(1) : [];
   if (type === addressType.ipv4) await wire.read(4 + 2);
   else if (type === addressType.ipv6) await wire.read(16 + 2);

@@ -15,7 +15,7 @@ export type HashingClient = {
 
 type Purpose = "sign-in" | "page";
 
-type Waiting = Entry & {
+type WaitingHash = Entry & {
   client: Purpose;
   lane: string;
   since: number;
@@ -36,7 +36,7 @@ const knownAdvantage = 10;
 const maxCounted = 50_000;
 
 /** Ranks by running hashes. Sign-ins get a slot first, but one of two slots is always available to pages. */
-const ranks = {
+const rankByPurpose = {
   "sign-in": (running: number) => (running === 0 ? 0 : 2),
   page: (running: number) => (running === 0 ? 1 : 3),
 };
@@ -46,10 +46,10 @@ const ranks = {
  * Ties go to the newest request, because clients have often abandoned older ones.
  */
 export class HashingQueue {
-  readonly #waiting = { "sign-in": new Set<Waiting>(), page: new Set<Waiting>() };
-  readonly #turns = new Turns<Waiting>({
-    rank: ({ id, running }) => ranks[id as Purpose](running),
-    admits: (rank, { running }) => rank < ranks.page(1) && running < maxAtOnce,
+  readonly #waiting = { "sign-in": new Set<WaitingHash>(), page: new Set<WaitingHash>() };
+  readonly #turns = new Turns<WaitingHash>({
+    rank: ({ id, running }) => rankByPurpose[id as Purpose](running),
+    admits: (rank, { running }) => rank < rankByPurpose.page(1) && running < maxAtOnce,
     perLane: 1,
     isWanted: (entry) => this.#waiting[entry.client].has(entry),
   });
@@ -78,7 +78,7 @@ export class HashingQueue {
     }
   }
 
-  #wait(slot: Pick<Waiting, "client" | "lane">, requests: number): Promise<void> {
+  #wait(slot: Pick<WaitingHash, "client" | "lane">, requests: number): Promise<void> {
     return new Promise((start, reject) => {
       const at = requests * 2 ** 40 - this.#added++;
       const entry = { ...slot, at, since: this.#monotonic(), start, reject };
@@ -102,7 +102,7 @@ export class HashingQueue {
 
   #rejectLate() {
     const before = this.#monotonic() - maxWaitMs;
-    const late: Waiting[] = [];
+    const late: WaitingHash[] = [];
     for (const waiting of Object.values(this.#waiting))
       for (const entry of waiting) {
         if (entry.since >= before) break;
@@ -111,7 +111,7 @@ export class HashingQueue {
     if (late.length > 0) this.#reject(late);
   }
 
-  #reject(entries: readonly Waiting[]) {
+  #reject(entries: readonly WaitingHash[]) {
     for (const entry of entries) this.#waiting[entry.client].delete(entry);
     this.#turns.removeCanceled();
     for (const { reject } of entries)

@@ -143,8 +143,8 @@ function isInList(list: BlockList, forms: readonly string[]): boolean {
   return forms.some((form) => list.check(form, familyOf(form)));
 }
 
-const blocked = ranges.map((range) => ({ list: createBlockList([range]), what: range[2] }));
-blocked.push({
+const blockedRanges = ranges.map((range) => ({ list: createBlockList([range]), what: range[2] }));
+blockedRanges.push({
   list: createBlockList(metadata.map((address) => [address, isIPv4(address) ? 32 : 128])),
   what: "the metadata service of a cloud",
 });
@@ -167,7 +167,7 @@ function classifyAddress(address: string) {
       forms,
       isOfLoopback,
       isPrivate: isOfLoopback || isInList(unroutable, forms),
-      blockedAs: blocked.find(({ list }) => isInList(list, forms))?.what ?? null,
+      blockedAs: blockedRanges.find(({ list }) => isInList(list, forms))?.what ?? null,
     };
   });
 }

@@ -35,7 +35,7 @@ type State = { isMatch: boolean; nfaStates: readonly number[]; next: (State | nu
 export type SearchOutcome = boolean | "too much work";
 type Captured = { text: string } | null | "too much work";
 /** Result of a slice whose search is not finished. */
-const unfinished = Symbol("unfinished");
+const unfinishedSearch = Symbol("unfinished");
 
 /** Cached expressions, least recently used first. */
 const compiledExpressions = new Map<string, RE2Set>();
@@ -110,7 +110,7 @@ function prepareSearch(
   loaded: Library,
   expression: string,
   text: string,
-): (until: number) => SearchOutcome | typeof unfinished {
+): (until: number) => SearchOutcome | typeof unfinishedSearch {
   const set = compileExpression(loaded, expression);
   if (set === null) return () => "too much work";
   const { dfa } = set;
@@ -143,7 +143,7 @@ function prepareSearch(
       if (at >= text.length)
         return finishSearch(computeNextState(state, endOfText)?.isMatch ?? "too much work");
       if (at >= look || work >= workAtClockCheck) {
-        if (performance.now() >= until) return unfinished;
+        if (performance.now() >= until) return unfinishedSearch;
         look = at + pointsBetween;
         workAtClockCheck = work + workBetween;
       }
@@ -227,7 +227,7 @@ function prepareCapture(
   loaded: Library,
   expression: string,
   text: string,
-): (until: number) => Captured | typeof unfinished {
+): (until: number) => Captured | typeof unfinishedSearch {
   if (compileExpression(loaded, expression) === null) return () => "too much work";
   const { re2, machine } = createMachine(loaded, expression);
   const hasGroup = re2.numSubexp > 0;
@@ -258,7 +258,7 @@ function prepareCapture(
       [queue, next] = [next, queue];
       if (steps > maxSteps) return "too much work";
       if (steps >= look) {
-        if (performance.now() >= until) return unfinished;
+        if (performance.now() >= until) return unfinishedSearch;
         look = steps + stepsBetween;
       }
     }
@@ -301,7 +301,7 @@ export const captureGroup = (
  * turn, until the signal aborts it.
  */
 async function searchInSlices<T>(
-  startSearch: (loaded: Library) => (until: number) => T | typeof unfinished,
+  startSearch: (loaded: Library) => (until: number) => T | typeof unfinishedSearch,
   inTurn: InTurn<T | "too much work">,
   signal?: AbortSignal,
 ): Promise<T | "too much work"> {
@@ -314,13 +314,13 @@ async function searchInSlices<T>(
     spendTime(performance.now() - startedAt);
     return found;
   };
-  const atOnce = leftMs > 0 ? runSlice() : unfinished;
-  if (atOnce !== unfinished) return atOnce;
+  const atOnce = leftMs > 0 ? runSlice() : unfinishedSearch;
+  if (atOnce !== unfinishedSearch) return atOnce;
   return inTurn(async () => {
     for (;;) {
       await yieldToEventLoop();
       const found = signal?.aborted === true ? "too much work" : runSlice();
-      if (found !== unfinished) return found;
+      if (found !== unfinishedSearch) return found;
     }
   });
 }

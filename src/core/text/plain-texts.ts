@@ -16,14 +16,16 @@ export type Values<Text extends string, Value, Given extends string = never> = [
   ? []
   : [values: Record<Exclude<Placeholder<Text>, Given>, Value>];
 
-export type Printed = string | number;
+export type PrintableValue = string | number;
 
 export const placeholders = /(?<!\{)\{(\w+)\}(?!\})/g;
 
 /** Replaces the placeholders of a text. */
-export const fill = (text: string, values: Record<string, Printed> = {}) =>
+export const fill = (text: string, values: Record<string, PrintableValue> = {}) =>
   text.replace(placeholders, (_, name: string) => String(values[name]));
 
 /** Returns a text with its values. Keys of dictionaries are the English texts. */
-export const t = <const Text extends string>(text: Text, ...[values]: Values<Text, Printed>) =>
-  fill(text, values);
+export const t = <const Text extends string>(
+  text: Text,
+  ...[values]: Values<Text, PrintableValue>
+) => fill(text, values);

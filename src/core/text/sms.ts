@@ -1,14 +1,14 @@
 /** Measures text messages as networks split them into parts, and shortens them without losing a link. */
 
 /** Characters of the GSM 7-bit default alphabet: 3GPP TS 23.038 §6.2.1. Each takes one septet. */
-const basic =
+const basicAlphabet =
   "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?" +
   "¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà";
 /** Characters of its extension table, §6.2.1.1. Each takes an escape and one septet. */
 const extension = "\f^{}\\[~]|€";
 
 const septets = new Map([
-  ...Array.from(basic, (character) => [character, 1] as const),
+  ...Array.from(basicAlphabet, (character) => [character, 1] as const),
   ...Array.from(extension, (character) => [character, 2] as const),
 ]);
 
@@ -42,7 +42,7 @@ export function measureSms(text: string): SmsSize {
 }
 
 /** Typographic characters that would make a message UCS-2, with the usual characters instead. */
-const plain: readonly (readonly [RegExp, string])[] = [
+const plainReplacements: readonly (readonly [RegExp, string])[] = [
   [/[\u2018\u2019\u201a\u2032]/g, "'"],
   [/[\u201c\u201d\u201e\u2033\u00ab\u00bb]/g, '"'],
   [/[\u2010-\u2015\u2212]/g, "-"],
@@ -53,7 +53,10 @@ const plain: readonly (readonly [RegExp, string])[] = [
 
 /** Replaces typographic characters, which change no meaning, and composes letters with their accents. */
 const simplify = (text: string) =>
-  plain.reduce((replaced, [pattern, by]) => replaced.replace(pattern, by), text.normalize("NFC"));
+  plainReplacements.reduce(
+    (replaced, [pattern, by]) => replaced.replace(pattern, by),
+    text.normalize("NFC"),
+  );
 
 /** Replaces every character outside GSM-7: letters lose their accents, others become a question mark. */
 const toGsm = (text: string) =>

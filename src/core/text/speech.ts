@@ -3,7 +3,7 @@
 /** Digits that are read one by one, such as a code. Shorter numbers are read as a number. */
 const spelledDigits = 5;
 
-const spoken: readonly (readonly [RegExp, string])[] = [
+const spokenReplacements: readonly (readonly [RegExp, string])[] = [
   [/https?:\/\/\S+/g, " "],
   [/\b(\d{1,2}):(\d{2})\b/g, "$1 $2"],
   [/&/g, " and "],
@@ -18,7 +18,7 @@ const spoken: readonly (readonly [RegExp, string])[] = [
 /** Returns a text as it is spoken. Line breaks end a sentence. */
 export function toSpeech(text: string): string {
   const lines = text.split(/\n+/).map((line) => {
-    const spokenLine = spoken.reduce(
+    const spokenLine = spokenReplacements.reduce(
       (replaced, [pattern, by]) => replaced.replace(pattern, by),
       line,
     );

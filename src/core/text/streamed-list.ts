@@ -23,24 +23,33 @@ export class StreamedRecord {
 }
 
 /** A list in memory, or one that is read during the response. */
-export type Listed<T> = readonly T[] | StreamedList<T>;
+export type ListOrStream<T> = readonly T[] | StreamedList<T>;
 
 /** Calls `use` for each entry. Only one portion is in memory at a time. */
-export async function forEachListed<T>(list: Listed<T>, use: (entry: T) => void): Promise<void> {
+export async function forEachListed<T>(
+  list: ListOrStream<T>,
+  use: (entry: T) => void,
+): Promise<void> {
   if (!(list instanceof StreamedList)) return forEachYielding(list, use);
   for await (const portion of list.read()) await forEachYielding(portion, use);
 }
 
 /** Appends an entry. A streamed list is read later and already contains it. */
-export const appendEntry = <T>(list: Listed<T>, entry: T): Listed<T> =>
+export const appendEntry = <T>(list: ListOrStream<T>, entry: T): ListOrStream<T> =>
   list instanceof StreamedList ? list : [...list, entry];
 
 /** Replaces the entry with the same ID. A streamed list is read later and already contains it. */
-export const replaceEntry = <T extends { id: string }>(list: Listed<T>, entry: T): Listed<T> =>
+export const replaceEntry = <T extends { id: string }>(
+  list: ListOrStream<T>,
+  entry: T,
+): ListOrStream<T> =>
   list instanceof StreamedList ? list : list.map((one) => (one.id === entry.id ? entry : one));
 
 /** Maps a list. A streamed list is mapped portion by portion as it is read. */
-export function mapListed<T, U>(list: Listed<T>, use: (entry: T) => U): U[] | StreamedList<U> {
+export function mapListed<T, U>(
+  list: ListOrStream<T>,
+  use: (entry: T) => U,
+): U[] | StreamedList<U> {
   if (!(list instanceof StreamedList)) return list.map(use);
   return new StreamedList(async function* () {
     for await (const portion of list.read()) yield portion.map(use);

@@ -1,5 +1,5 @@
 import { formatCount } from "./locale.ts";
-import { fill, type Printed, type Values } from "./plain-texts.ts";
+import { fill, type PrintableValue, type Values } from "./plain-texts.ts";
 
 export { placeholders, t, type Values } from "./plain-texts.ts";
 
@@ -11,5 +11,5 @@ export const tCount = <const One extends string, const Other extends string>(
   count: number,
   one: One,
   other: Other,
-  ...[values]: Values<One | Other, Printed, "count">
+  ...[values]: Values<One | Other, PrintableValue, "count">
 ) => fill(count === 1 ? one : other, { ...values, count: formatCount(count) });

@@ -49,7 +49,7 @@ type YamlOptions = {
   hasPaths?: boolean;
 };
 
-export type Parsed = {
+export type ParsedYaml = {
   value: unknown;
   /** Positions by path, such as `monitors.shop.tags[0]`. The position of a field is that of its name. */
   positions: Map<string, SourcePosition>;
@@ -75,7 +75,7 @@ export async function parseYaml(
   source: string,
   readScalar: ReadScalar,
   options: YamlOptions = {},
-): Promise<Parsed> {
+): Promise<ParsedYaml> {
   const yaml = await import("yaml");
   return new YamlReader(yaml, file, source, readScalar, options).read();
 }
@@ -120,7 +120,7 @@ class YamlReader {
     });
   }
 
-  read(): Parsed {
+  read(): ParsedYaml {
     const errors = [...this.#document.errors, ...this.#document.warnings];
     if (errors.length > 0)
       throw new InvalidFiles(
@@ -138,11 +138,11 @@ class YamlReader {
     return { file: this.#file, line: Math.max(line, 1), column: Math.max(col, 1) };
   }
 
-  #findNodePosition(node: Positioned | null): SourcePosition {
+  #findNodePosition(node: RangedNode | null): SourcePosition {
     return this.#findPosition(node?.range?.[0] ?? 0);
   }
 
-  #failAt(node: Positioned, message: string): never {
+  #failAt(node: RangedNode, message: string): never {
     throw new InvalidFiles([{ position: this.#findNodePosition(node), message }]);
   }
 
@@ -214,7 +214,7 @@ class YamlReader {
   }
 }
 
-type Positioned = { range?: readonly number[] | null | undefined };
+type RangedNode = { range?: readonly number[] | null | undefined };
 
 const getFirstLine = (message: string) => message.split("\n")[0] ?? message;
 

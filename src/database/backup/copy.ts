@@ -73,7 +73,7 @@ function explainCopyError(error: unknown, from: string, to: string): unknown {
   return reason === null ? error : new Error(reason, { cause: error });
 }
 
-export type Copying = ReturnType<typeof copyInChild>;
+export type RunningCopy = ReturnType<typeof copyInChild>;
 
 /** Runs `copyDatabase` in a child process, because copying a large database would block the event loop. */
 export function copyInChild(

@@ -49,7 +49,7 @@ export type Restored = {
   secrets: "open" | "closed" | "none";
 };
 
-type Found = Pick<Restored, "organizations" | "monitors" | "migrations" | "secrets">;
+type BackupSummary = Pick<Restored, "organizations" | "monitors" | "migrations" | "secrets">;
 
 /**
  * Atomically replaces the data of a directory with a backup, and preserves the previous data. Throws DataError
@@ -158,7 +158,7 @@ function examineStaged(
   staged: string,
   { file, migrations }: RestoreOptions,
   key: Uint8Array | null,
-): Found | null {
+): BackupSummary | null {
   assertOurs(staged, file);
   const database = new Database(staged, { readonly: true });
   try {
@@ -197,7 +197,7 @@ function giveToDirectoryOwner(path: string, staging: string) {
   for (const name of ["", ...readdirSync(staging)]) chownSync(join(staging, name), uid, gid);
 }
 
-function assertInPlace(path: string, bytes: number, found: Found) {
+function assertInPlace(path: string, bytes: number, found: BackupSummary) {
   const file = getDataFiles(path).database;
   assertOurs(file);
   const database = new Database(file, { readonly: true });

@@ -19,7 +19,7 @@ import { refusedCredentialsError, toSqlError, unavailableError } from "./errors.
 import { nodesPath } from "./nodes.ts";
 
 /** A statement with its parameters: `[text, …parameters]`. */
-export type Sent = readonly [string, ...Parameter[]];
+export type SentStatement = readonly [string, ...Parameter[]];
 
 /** Error for a write with an unknown outcome. The write can have been applied. */
 export class UnresolvedWrite extends Error {
@@ -80,7 +80,10 @@ export class RqliteClient {
   }
 
   /** Returns the result of each query. Throws UNAVAILABLE if no leader is found in time. */
-  async query(queries: readonly Sent[], level: "weak" | "strong" = "weak"): Promise<Result[]> {
+  async query(
+    queries: readonly SentStatement[],
+    level: "weak" | "strong" = "weak",
+  ): Promise<Result[]> {
     const path = level === "weak" ? weakRead : strongRead;
     const outcome = await this.#read(path, queries, this.#cluster.patience.tryMs);
     if (outcome.kind === "answered") return assertComplete(outcome.results, queries.length);
@@ -88,7 +91,7 @@ export class RqliteClient {
   }
 
   /** Runs queries on any recently connected node if no leader responds soon. The result can be stale. */
-  async queryRelaxed(queries: readonly Sent[]): Promise<Result[]> {
+  async queryRelaxed(queries: readonly SentStatement[]): Promise<Result[]> {
     const current = await this.#read(weakRead, queries, this.#cluster.patience.silentMs);
     if (current.kind === "answered") return assertComplete(current.results, queries.length);
     let { reason } = current;
@@ -109,7 +112,7 @@ export class RqliteClient {
    * others. Throws UNAVAILABLE and `Unresolved`.
    */
   async execute(
-    writes: readonly Sent[],
+    writes: readonly SentStatement[],
     hasHappened: () => Promise<boolean>,
   ): Promise<Result[] | "happened"> {
     const body = JSON.stringify(writes);
@@ -189,7 +192,7 @@ export class RqliteClient {
     }
   }
 
-  #read(path: string, queries: readonly Sent[], ms: number): Promise<Outcome> {
+  #read(path: string, queries: readonly SentStatement[], ms: number): Promise<Outcome> {
     const isAnswered = ({ kind }: Outcome) => kind === "answered";
     return this.#cluster.tryNodes(
       path,

@@ -47,8 +47,8 @@ const forwardingTimeout = "1s";
 export const weakRead = "/db/query?level=weak";
 export const strongRead = "/db/query?level=strong";
 /** Maximum time since a node's last contact with a leader, for reads without a leader. */
-const staleness = "60s";
-export const staleRead = `/db/query?level=none&freshness=${staleness}`;
+const maxStaleness = "60s";
+export const staleRead = `/db/query?level=none&freshness=${maxStaleness}`;
 /** A node runs one snapshot or backup at a time. It accepts the request shortly afterwards. */
 const busyPattern = /^500 .*CAS conflict/;
 

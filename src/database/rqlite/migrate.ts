@@ -9,7 +9,7 @@ import { buildFirstId, createId } from "../../core/ids.ts";
 import { copyPrefix } from "../backup/backup-file.ts";
 import { readContentOfFile, download, replaceAll } from "./cluster-image.ts";
 import { type Applied, appliedTable, migrate, findPending } from "../migrate.ts";
-import { type RqliteClient, type Sent, UnresolvedWrite } from "./client.ts";
+import { type RqliteClient, type SentStatement, UnresolvedWrite } from "./client.ts";
 import { toSqlError } from "./errors.ts";
 
 /** Internal tables of the rqlite store. */
@@ -46,14 +46,14 @@ export async function createOwnTables(client: RqliteClient): Promise<void> {
   if (found?.values?.[0]?.[0] === ownTables.length) return;
   await executeWrites(
     client,
-    ownTables.map((text): Sent => [text]),
+    ownTables.map((text): SentStatement => [text]),
     async () => false,
   );
 }
 
 async function executeWrites(
   client: RqliteClient,
-  writes: readonly Sent[],
+  writes: readonly SentStatement[],
   hasHappened: () => Promise<boolean>,
 ) {
   const results = await client.execute(writes, hasHappened).catch((error: unknown) => {
@@ -83,7 +83,7 @@ export async function migrateRqlite(upgrade: Upgrade): Promise<number> {
   const listPending = async () => findPending(await listApplied(client), ours);
   if ((await listPending()).length === 0) return 0;
 
-  const run = (writes: readonly Sent[], hasHappened: () => Promise<boolean>) =>
+  const run = (writes: readonly SentStatement[], hasHappened: () => Promise<boolean>) =>
     executeWrites(client, writes, hasHappened);
   const owner = createId(clock());
   const isMine = async () => {
@@ -116,7 +116,7 @@ export async function migrateRqlite(upgrade: Upgrade): Promise<number> {
         [
           [leaseGuard, owner, clock(), count],
           buildLeaseClaim(owner, clock()),
-          ...migration.sql.map((text): Sent => [text]),
+          ...migration.sql.map((text): SentStatement => [text]),
           [referencesGuard],
           [record, migration.hash, migration.folderMillis],
         ],
@@ -129,12 +129,12 @@ export async function migrateRqlite(upgrade: Upgrade): Promise<number> {
       throw error;
     throw refusedError(error instanceof Error ? error.message : String(error));
   } finally {
-    const release: Sent = ["delete from migration_lease where owner = ?", owner];
+    const release: SentStatement = ["delete from migration_lease where owner = ?", owner];
     await run([release], async () => !(await isMine())).catch(() => {});
   }
 }
 
-const buildLeaseClaim = (owner: string, now: number, ms = leaseMs): Sent => [
+const buildLeaseClaim = (owner: string, now: number, ms = leaseMs): SentStatement => [
   `insert into migration_lease (one, owner, ends_at) values (1, ?, ?)
    on conflict do update set owner = excluded.owner, ends_at = excluded.ends_at
    where owner = excluded.owner or ends_at < ?`,
@@ -177,7 +177,7 @@ async function migrateAsFile(
   { client, folder, clock, workIn }: Upgrade,
   owner: string,
   count: number,
-  run: (writes: readonly Sent[], hasHappened: () => Promise<boolean>) => Promise<void>,
+  run: (writes: readonly SentStatement[], hasHappened: () => Promise<boolean>) => Promise<void>,
 ) {
   const endsAt = clock() + longLeaseMs;
   const signal = AbortSignal.timeout(longLeaseMs);
@@ -189,7 +189,7 @@ async function migrateAsFile(
     const [found] = await client.query([[text, trigger]], "strong");
     return (found?.values ?? []).length > 0;
   };
-  const release: Sent = [`drop trigger if exists ${trigger}`];
+  const release: SentStatement = [`drop trigger if exists ${trigger}`];
   try {
     await run(
       [

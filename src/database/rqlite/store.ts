@@ -3,7 +3,7 @@ import type { Clock } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { buildFirstId, createId } from "../../core/ids.ts";
 import { createQueryBuilders } from "../query-builders.ts";
-import { type RqliteClient, type Sent, UnresolvedWrite } from "./client.ts";
+import { type RqliteClient, type SentStatement, UnresolvedWrite } from "./client.ts";
 import { type Result } from "./connection.ts";
 import { toSqlError, unavailableError } from "./errors.ts";
 import { createWriteHealth } from "../write-health.ts";
@@ -16,7 +16,7 @@ type Write = {
   reject: (error: unknown) => void;
 };
 
-type Fences = {
+type WriteConditions = {
   /** Number of migrations that this program knows. Writes are rejected if a newer version has run more. */
   migrations?: number;
   /** Throws while this machine's clock is too wrong for writes. */
@@ -45,7 +45,7 @@ const sweepMs = 60_000;
 export function createRqliteStore(
   client: RqliteClient,
   clock: Clock,
-  fences: Fences = {},
+  fences: WriteConditions = {},
 ): Store & { waitUntilIdle(): Promise<void> } {
   const writer = new Writer(client, clock, fences);
   const store: Store = {
@@ -67,7 +67,7 @@ export function createRqliteStore(
 }
 
 function createReader(
-  query: (queries: readonly Sent[]) => Promise<Result[]>,
+  query: (queries: readonly SentStatement[]) => Promise<Result[]>,
 ): Pick<Store, "db" | "query"> {
   return {
     db: createQueryBuilders(async (text, parameters, method) => {
@@ -92,7 +92,7 @@ class Writer {
   readonly listeners = new Set<() => void>();
   readonly #client: RqliteClient;
   readonly #clock: Clock;
-  readonly #fences: Required<Fences>;
+  readonly #fences: Required<WriteConditions>;
   #queue: Write[] = [];
   #requests = 0;
   #sweptAt = -Infinity;
@@ -102,7 +102,7 @@ class Writer {
    */
   readonly #unresolved = new Set<string>();
 
-  constructor(client: RqliteClient, clock: Clock, fences: Fences) {
+  constructor(client: RqliteClient, clock: Clock, fences: WriteConditions) {
     this.#client = client;
     this.#clock = clock;
     this.#fences = { migrations: Number.MAX_SAFE_INTEGER, inTime: async () => {}, ...fences };
@@ -171,8 +171,8 @@ class Writer {
     await this.#fences.inTime();
     const marker = createId(this.#clock());
     const unresolvedMarkers = [...this.#unresolved];
-    const before: Sent[] = [
-      ...unresolvedMarkers.map((id): Sent => [
+    const before: SentStatement[] = [
+      ...unresolvedMarkers.map((id): SentStatement => [
         "insert or ignore into write_markers (id) values (?)",
         id,
       ]),
@@ -184,7 +184,7 @@ class Writer {
       isUnknown = true;
       return this.#isMarked(marker);
     };
-    const writes = statements.map(({ text, parameters }): Sent => [text, ...parameters]);
+    const writes = statements.map(({ text, parameters }): SentStatement => [text, ...parameters]);
     try {
       const results = await this.#client.execute([...before, ...writes], hasHappened);
       if (results === "happened" || isTaken(results[before.length - 1])) return [];
@@ -221,7 +221,7 @@ class Writer {
     return (result?.values ?? []).length > 0;
   }
 
-  #sweep(): Sent[] {
+  #sweep(): SentStatement[] {
     const now = this.#clock();
     if (Math.abs(now - this.#sweptAt) < sweepMs) return [];
     this.#sweptAt = now;
@@ -255,11 +255,11 @@ function toError(statement: Prepared | undefined, message: string): unknown {
     : toSqlError(message);
 }
 
-const accepted = new Set<string>();
+const acceptedStatements = new Set<string>();
 
 /** Throws for statements that rqlite would not roll back with their batch, or would silently drop. */
 function assertWrite(text: string) {
-  if (accepted.has(text)) return;
+  if (acceptedStatements.has(text)) return;
   const bare = text.replace(/'[^']*'|"[^"]*"|`[^`]*`/g, "''");
   const isWrite =
     /^\s*(insert|update|delete|replace)\b/i.test(bare) ||
@@ -267,6 +267,6 @@ function assertWrite(text: string) {
     /^\s*pragma user_version = \d+\s*$/i.test(bare);
   if (!isWrite || /\breturning\b|;\s*\S/i.test(bare))
     throw new Error(`A batch takes writes without RETURNING: ${text.slice(0, 80)}`);
-  if (accepted.size > 5_000) accepted.clear();
-  accepted.add(text);
+  if (acceptedStatements.size > 5_000) acceptedStatements.clear();
+  acceptedStatements.add(text);
 }

@@ -13,7 +13,7 @@ import type { Principal } from "./session.ts";
  */
 export type LimitedAccess = LimitedNoun | "filtered" | "unrelated" | "people" | "denied";
 
-type Limited = { access: string; limited?: LimitedAccess | undefined };
+type LimitedRoute = { access: string; limited?: LimitedAccess | undefined };
 
 /** Formats the limit for keys of caches; empty for an unlimited caller, and outside of organizations. */
 export const formatLimit = (principal: Pick<Principal, "groupIds"> | null): string =>
@@ -26,7 +26,7 @@ export const formatLimit = (principal: Pick<Principal, "groupIds"> | null): stri
 export async function authorizeLimited(
   store: Store,
   { organizationId, groupIds, role }: Principal,
-  { access, limited = "denied" }: Limited,
+  { access, limited = "denied" }: LimitedRoute,
   params: Readonly<Record<string, string>> = {},
 ) {
   if (groupIds === null || limited === "filtered" || limited === "unrelated") return;

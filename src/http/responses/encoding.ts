@@ -3,10 +3,10 @@ export type Encoding = "br" | "gzip" | "identity";
 const allEncodings: readonly Encoding[] = ["br", "gzip"];
 
 /** A parsed header: the weight of each coding, and the choice among all encodings. */
-type Accepted = { weights: Partial<Record<string, number>>; best: Encoding };
+type AcceptedEncodings = { weights: Partial<Record<string, number>>; best: Encoding };
 
 /** Parsed header values. Browsers send few different ones. */
-const parsedValues = new Map<string, Accepted>();
+const parsedValues = new Map<string, AcceptedEncodings>();
 
 /**
  * Picks the encoding with the highest q-value in Accept-Encoding (RFC 9110 §12.5.3). Ties go to the first offered
@@ -19,7 +19,7 @@ export function selectEncoding({ headers }: Request, offered = allEncodings): En
   return offered === allEncodings ? best : findBest(weights, offered);
 }
 
-function findBest(weights: Accepted["weights"], offered: readonly Encoding[]): Encoding {
+function findBest(weights: AcceptedEncodings["weights"], offered: readonly Encoding[]): Encoding {
   let best: Encoding = "identity";
   let bestWeight = 0;
   for (const encoding of [...offered, "identity"] as const) {
@@ -32,8 +32,8 @@ function findBest(weights: Accepted["weights"], offered: readonly Encoding[]): E
   return best;
 }
 
-function parseAccepted(value: string): Accepted {
-  const weights: Accepted["weights"] = Object.create(null);
+function parseAccepted(value: string): AcceptedEncodings {
+  const weights: AcceptedEncodings["weights"] = Object.create(null);
   for (const entry of value.toLowerCase().split(",")) {
     const [, coding = "", weight = "1"] =
       /^\s*([!#$%&'*+.^_`|~0-9a-z-]+)\s*(?:;\s*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*)?$/.exec(

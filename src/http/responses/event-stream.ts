@@ -2,7 +2,7 @@
 import { livePageBounds } from "../../core/limits.ts";
 
 /** Distributes an organization's events to open pages. */
-export type Live = {
+export type LiveEvents = {
   /** Adds a reader until the returned function is called. */
   join(reader: Reader, listener: Listener): () => void;
   /** Whether the appliance still accepts streams. False during shutdown. */

@@ -8,17 +8,17 @@ type ReadRevision = { revision: string | null };
 /** Tables that a response depends on; all tables if undefined. */
 type Tables = readonly string[] | undefined;
 /** A cached response. Streamed responses are not cached. */
-type Cached = ApiResponse & { body: string };
+type CachedResponse = ApiResponse & { body: string };
 
 /** Maximum characters of all entries. When they exceed it, the cache is cleared. */
-const capacity = requestBounds.cachedResponses.value;
+const maxCharacters = requestBounds.cachedResponses.value;
 
 /**
  * Caches responses until any process writes to one of their tables. A request of a polling client then costs only a
  * lookup.
  */
 export function createResponseCache(store: Store) {
-  const responses = new Map<string, { revision: string; response: Cached }>();
+  const responses = new Map<string, { revision: string; response: CachedResponse }>();
   let size = 0;
 
   function remove(key: string) {
@@ -45,10 +45,10 @@ export function createResponseCache(store: Store) {
       if (revision === null || revision !== store.revision(tables)) return;
       remove(key);
       size += key.length + body.length;
-      if (size > capacity) {
+      if (size > maxCharacters) {
         responses.clear();
         size = 0;
-      } else responses.set(key, { revision, response: response as Cached });
+      } else responses.set(key, { revision, response: response as CachedResponse });
     },
   };
 }

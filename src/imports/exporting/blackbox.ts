@@ -12,7 +12,7 @@ const addressOf = ({ host, port }: Fields) => `${formatHost(host)}:${String(port
 const buildTlsConfig = ({ verifyTls }: Fields) =>
   verifyTls === false ? { tls_config: { insecure_skip_verify: true } } : {};
 
-const always = ["type", "name", "interval", "timeout", "paused"];
+const commonFields = ["type", "name", "interval", "timeout", "paused"];
 const hostFields = ["host", "port"];
 
 /** https://github.com/prometheus/blackbox_exporter/blob/master/CONFIGURATION.md */
@@ -155,7 +155,7 @@ export function toProbe({ fields }: OurMonitor): { probe: BlackboxProbe; lost: s
   const defaults = normalizeFields({ ...pickEssential(fields), type: fields["type"] });
   const lost = Object.keys(others).filter(
     (name) =>
-      !always.includes(name) &&
+      !commonFields.includes(name) &&
       !probe.used.includes(name) &&
       JSON.stringify(others[name]) !== JSON.stringify(defaults[name]),
   );

@@ -8,7 +8,7 @@ import { readKuma, requiredFields, toKuma } from "./kuma.ts";
 import {
   entriesOf,
   type Exported,
-  type Foreign,
+  type ForeignEntry,
   listMonitors,
   normalizeFields,
   type OurMonitor,
@@ -19,8 +19,8 @@ type ForeignExport = { text: string; report: string[] };
 
 type Converter = {
   /** `taken` has the names that earlier monitors use there. */
-  convert: (monitor: OurMonitor, takenNames: Set<string>) => Foreign | null;
-  read: (foreign: Foreign, monitor: OurMonitor) => Promise<Fields | null>;
+  convert: (monitor: OurMonitor, takenNames: Set<string>) => ForeignEntry | null;
+  read: (foreign: ForeignEntry, monitor: OurMonitor) => Promise<Fields | null>;
 };
 
 const converters: Record<"uptime-kuma" | "gatus", Converter> = {
@@ -93,7 +93,7 @@ async function writeConverted(
 ) {
   const { convert, read } = converters[format];
   const differences: string[][] = [];
-  const entries: { foreign: Foreign; monitor: OurMonitor }[] = [];
+  const entries: { foreign: ForeignEntry; monitor: OurMonitor }[] = [];
   const taken = new Set<string>();
   for (const monitor of monitors) {
     const foreign = convert(monitor, taken);
@@ -122,7 +122,7 @@ function describeDifferences(before: Fields, after: Fields): string[] {
   return changed.length === 0 ? [] : [`Different there: ${changed.sort().join(", ")}.`];
 }
 
-type Entry = { foreign: Foreign; monitor: OurMonitor };
+type Entry = { foreign: ForeignEntry; monitor: OurMonitor };
 
 /** Builds a backup with a group per group here, and the tags of monitors. */
 function formatKuma(entries: readonly Entry[]): string {

@@ -10,7 +10,7 @@ import {
   computeSilence,
   findQueryName,
   formatHost,
-  type Foreign,
+  type ForeignEntry,
   type OurMonitor,
 } from "./monitors.ts";
 
@@ -163,7 +163,7 @@ export const tokenVariableOf = ({ key }: OurMonitor): string =>
   `${key.toUpperCase().replace(/\W/g, "_")}_TOKEN`;
 
 /** Converts a monitor to an endpoint; null if Gatus has no such check. `taken` has the identities of earlier ones. */
-export function toGatus(monitor: OurMonitor, takenNames: Set<string>): Foreign | null {
+export function toGatus(monitor: OurMonitor, takenNames: Set<string>): ForeignEntry | null {
   const { fields } = monitor;
   const { type, interval, paused, tags } = fields;
   const endpoint = type === "push" ? null : (endpoints[toText(type)]?.(fields) ?? null);
@@ -241,7 +241,7 @@ function buildClient(fields: Fields): Fields {
 }
 
 /** Imports an endpoint again, so that the report can compare it; null if Gatus can't check it like this. */
-export async function readGatus({ section, entry }: Foreign): Promise<Fields | null> {
+export async function readGatus({ section, entry }: ForeignEntry): Promise<Fields | null> {
   const { parse } = await import("yaml");
   // Sections contain every value as text.
   const endpoint = new Section(parse(JSON.stringify(entry), { schema: "failsafe" }), "endpoint");

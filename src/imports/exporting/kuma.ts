@@ -9,7 +9,7 @@ import { toColumns } from "../kuma/backup.ts";
 import { convertMonitor } from "../kuma/monitors.ts";
 import { kumaTypeOf } from "../kuma/type-names.ts";
 import { toText } from "../values.ts";
-import { computeSilence, formatHost, type Foreign, type OurMonitor } from "./monitors.ts";
+import { computeSilence, formatHost, type ForeignEntry, type OurMonitor } from "./monitors.ts";
 
 const convertHostAndPort = ({ host, port }: Fields): Fields => ({ hostname: host, port });
 
@@ -182,7 +182,7 @@ const unreadNote =
   "Paused there: Uptime Kuma does not read all settings of this check from a backup. Enter them there.";
 
 /** Converts a monitor to an entry of `monitorList`; null if Uptime Kuma has no such check. */
-export function toKuma({ fields }: OurMonitor): Foreign | null {
+export function toKuma({ fields }: OurMonitor): ForeignEntry | null {
   const { type, name, description, interval, timeout, retries, retryInterval } = fields;
   const kumaType =
     fields["keywordAbsent"] != null
@@ -215,7 +215,10 @@ export function toKuma({ fields }: OurMonitor): Foreign | null {
 }
 
 /** Imports a monitor again, so that the report can compare it; null if Uptime Kuma can't check it like this. */
-export async function readKuma({ entry }: Foreign, { fields }: OurMonitor): Promise<Fields | null> {
+export async function readKuma(
+  { entry }: ForeignEntry,
+  { fields }: OurMonitor,
+): Promise<Fields | null> {
   const empty = new Map<number, Fields>();
   const installation = { proxies: empty, dockerHosts: empty, browsers: empty };
   const converted = convertMonitor(toColumns(entry), installation);

@@ -22,7 +22,7 @@ export type OurMonitor = {
 };
 
 /** An entry of another program's configuration, and the list that it belongs to. */
-export type Foreign = {
+export type ForeignEntry = {
   section: string;
   entry: Fields;
   /** Differences that a comparison of fields does not find. */

@@ -50,7 +50,7 @@ function parsePlaceholder(operand: string): Placeholder | null {
   return call === null ? null : { name: "", path: "", ...of };
 }
 
-const mirrored: Record<Comparison, Comparison> = {
+const mirroredComparisons: Record<Comparison, Comparison> = {
   "==": "==",
   "!=": "!=",
   "<": ">",
@@ -77,7 +77,12 @@ export function readCondition(expression: string): ReadCondition {
     };
   if (first !== null) return { written: expression, placeholder: first, op, expected: right };
   if (second !== null)
-    return { written: expression, placeholder: second, op: mirrored[op], expected: left };
+    return {
+      written: expression,
+      placeholder: second,
+      op: mirroredComparisons[op],
+      expected: left,
+    };
   const call = [left, right].map((operand) => /^([a-z]+)\(.*\[/is.exec(operand)?.[1]).find(Boolean);
   if (call !== undefined && !["pat", "any"].includes(call))
     return { written: expression, unsupported: `calls ${call}(), which does not exist here` };

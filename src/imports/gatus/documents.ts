@@ -7,7 +7,12 @@ import { importBounds } from "../../core/limits.ts";
 import { type Fields, isObject, setOwn } from "../../core/collections/objects.ts";
 import { formatBytes, excerptText } from "../../core/text/formatting.ts";
 import { invalidFieldError } from "../../core/validation.ts";
-import { InvalidFiles, type Parsed, parseYaml, type SourcePosition } from "../../core/text/yaml.ts";
+import {
+  InvalidFiles,
+  type ParsedYaml,
+  parseYaml,
+  type SourcePosition,
+} from "../../core/text/yaml.ts";
 import { yieldToEventLoop } from "../../core/time/event-loop.ts";
 import { createUnreadableError } from "../limits.ts";
 
@@ -120,7 +125,7 @@ async function readDocument(
   return value;
 }
 
-type ExpandedDocument = Parsed & { names: ReadonlySet<string> };
+type ExpandedDocument = ParsedYaml & { names: ReadonlySet<string> };
 
 /**
  * Parses a file with variables expanded; unset ones expand to nothing. Markers replace them during

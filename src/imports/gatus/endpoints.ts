@@ -3,7 +3,7 @@ import { type Fields } from "../../core/collections/objects.ts";
 import { excerptText, toLine } from "../../core/text/formatting.ts";
 import { findFirstIssue } from "../../core/validation.ts";
 import { NewMonitor } from "../../monitoring/monitors/schema.ts";
-import { toCleanLine, type Converted, findIssue, toParagraphs, clamp } from "../values.ts";
+import { toCleanLine, type ConvertedRecord, findIssue, toParagraphs, clamp } from "../values.ts";
 import { readAlerting } from "./alerts.ts";
 import type { Channels } from "./channels.ts";
 import { applyConditions, type Judgement } from "./judge.ts";
@@ -11,10 +11,10 @@ import type { Section } from "./section.ts";
 import { hostOf, type ReadNamedFile, type Target, buildTarget } from "./targets.ts";
 
 /** An additional monitor for one part of an endpoint's check. */
-type Part = Converted & { suffix: string };
+type Part = ConvertedRecord & { suffix: string };
 
 export type ConvertedEndpoint = {
-  monitor: Converted;
+  monitor: ConvertedRecord;
   /** Additional monitors for the domain and the addresses of the host. */
   parts: Part[];
   channelIds: string[];
@@ -155,7 +155,7 @@ function buildExtraMonitors(
 }
 
 /** Fields that define the target. Without a valid one, the monitor gets another type. */
-const essential = new Set(["url", "host", "port", "domain", "type"]);
+const targetFields = new Set(["url", "host", "port", "domain", "type"]);
 
 /** Removes invalid fields one by one, and pauses the monitor with a note about each. */
 function finishMonitor(
@@ -163,7 +163,7 @@ function finishMonitor(
   target: Target,
   description: string,
   had: string,
-): Converted {
+): ConvertedRecord {
   const fields = { ...target.fields };
   const missing = [...target.missing];
   let type = target.type;
@@ -173,7 +173,7 @@ function finishMonitor(
     if (issue === null) break;
     const field = String(issue.path[0] ?? "");
     missing.push(`${issue.path.join(".") || "a field"}, which ${issue.message}`);
-    if (field in fields && !essential.has(field)) delete fields[field];
+    if (field in fields && !targetFields.has(field)) delete fields[field];
     else if (field in common && field !== "name") delete common[field];
     else {
       type = "push";

@@ -4,8 +4,20 @@ import { createLookup } from "../../core/collections/objects.ts";
 /** Maximum length of a number. It exceeds the precision of JavaScript and Go, and keeps regular expressions fast. */
 const maxNumberLength = 64;
 
-const truths = new Set(["true", "True", "TRUE", "y", "Y", "yes", "Yes", "YES", "on", "On", "ON"]);
-const falsehoods = new Set([
+const trueWords = new Set([
+  "true",
+  "True",
+  "TRUE",
+  "y",
+  "Y",
+  "yes",
+  "Yes",
+  "YES",
+  "on",
+  "On",
+  "ON",
+]);
+const falseWords = new Set([
   "false",
   "False",
   "FALSE",
@@ -21,8 +33,8 @@ const falsehoods = new Set([
 
 /** Parses YAML 1.1 booleans, which yaml.v3 accepts for boolean fields; null for other texts. */
 export function parseBoolean(text: string): boolean | null {
-  if (truths.has(text)) return true;
-  return falsehoods.has(text) ? false : null;
+  if (trueWords.has(text)) return true;
+  return falseWords.has(text) ? false : null;
 }
 
 /**

@@ -4,7 +4,7 @@ import { NewAlertChannel } from "../../alerting/channels/schema.ts";
 import { channelKinds } from "../../alerting/channels/kinds-schema.ts";
 import { toCleanLine, isOn, parseColumn, toNumber, toTextOrNull } from "./values.ts";
 import type { Fields } from "../../core/collections/objects.ts";
-import { type Converted, findBodyType, findIssue, toText } from "../values.ts";
+import { type ConvertedRecord, findBodyType, findIssue, toText } from "../values.ts";
 
 type MappedChannel = {
   type: string;
@@ -13,7 +13,7 @@ type MappedChannel = {
   /** Why the channel is imported disabled. */
   disabled?: string;
 };
-type Result = Converted & { isTaken: boolean };
+type Result = ConvertedRecord & { isTaken: boolean };
 
 const joinAddresses = (...lists: unknown[]) => [
   ...new Set(

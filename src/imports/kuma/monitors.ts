@@ -7,7 +7,7 @@ import { type Installation, types } from "./monitor-types.ts";
 import { convertProxy } from "./web.ts";
 import { toCleanLine, hostAndPortOf, isOn, parseList, toNumber, toParagraphs } from "./values.ts";
 import type { Fields } from "../../core/collections/objects.ts";
-import { type Converted, findIssue, clamp, toText } from "../values.ts";
+import { type ConvertedRecord, findIssue, clamp, toText } from "../values.ts";
 
 /** Converts intervals, timeouts and retries, with notes about adjusted values. */
 function convertTimes(m: Fields): { fields: Fields; notes: string[] } {
@@ -72,7 +72,7 @@ function applyProxy(proxy: Fields | undefined, mapped: MappedMonitor, missing: s
 }
 
 /** Converts a monitor, or imports it paused as the closest type. Never throws. */
-export function convertMonitor(m: Fields, installation: Installation): Converted {
+export function convertMonitor(m: Fields, installation: Installation): ConvertedRecord {
   const type = toText(m["type"]);
   const mapped: MappedMonitor = types[type]?.(m, installation) ?? {
     type: "",

@@ -7,7 +7,7 @@ import { formatUtcMinute, dayMs } from "../../core/time/clock.ts";
 import type { FoundNumber, NumberLevel } from "./number-rules.ts";
 import type { Member } from "../dependencies/rules.ts";
 import type { OutgoingContext } from "../../core/outgoing/context.ts";
-import type { Resolved } from "./resolved-rules.ts";
+import type { ResolvedName } from "./resolved-rules.ts";
 
 /** Value from which a number is read, or why there is none. */
 export type Measured = { value: unknown } | { unreadable: string };
@@ -38,7 +38,7 @@ export type CheckResult<D extends FoundDetails = Details> = {
   /** Possible causes that the failure shares with other monitors, the most specific first. */
   causes?: readonly Cause[];
   /** Addresses of the first host name that the check resolved, or the DNS records that it read. */
-  resolved?: Resolved;
+  resolved?: ResolvedName;
 };
 
 /** Organization of a check on demand, and the person or API key that requested it. */
@@ -72,7 +72,7 @@ export type CheckContext = OutgoingContext & {
   /** JPEG of the page when the check failed; null without a screenshot. */
   screenshot: Uint8Array | null;
   /** Addresses of the first host name, or the DNS records that the check read; null for none. */
-  resolved: Resolved | null;
+  resolved: ResolvedName | null;
   accessTokens: AccessTokens;
   /** Socket of the local Docker service. Monitors can't set it, because it gives root access. */
   dockerSocket: string;

@@ -1,6 +1,6 @@
 /** Derives the states of a monitor from stored check results, with the saved settings or others. */
 import type { HeartbeatStatus } from "../uptime/schema.ts";
-import { computeSecondsToNext, type Found, type MonitorState, stateAfter } from "./rules.ts";
+import { computeSecondsToNext, type CheckResult, type MonitorState, stateAfter } from "./rules.ts";
 
 /** A stored result. `isSlow`: degraded only because of its latency. */
 export type StoredResult = {
@@ -49,7 +49,10 @@ export class StateReplay {
 }
 
 /** Returns the status of a result with another latency threshold. */
-function judge({ status, latencyMs, isSlow }: StoredResult, degradedAfterMs: number | null): Found {
+function judge(
+  { status, latencyMs, isSlow }: StoredResult,
+  degradedAfterMs: number | null,
+): CheckResult {
   if (status === "maintenance") return { status: "unknown" };
   if (status !== "up" && !isSlow) return { status };
   const isAbove = degradedAfterMs !== null && latencyMs !== null && latencyMs > degradedAfterMs;

@@ -4,10 +4,10 @@ import { excerptText } from "../../core/text/formatting.ts";
 import { formatTimestamp, hourMs } from "../../core/time/clock.ts";
 
 /** Addresses or records of a name. */
-export type Resolved = { name: string; values: string };
+export type ResolvedName = { name: string; values: string };
 
 /** Addresses that the checks of a monitor recently resolved. */
-export type ResolvedHistory = Resolved & {
+export type ResolvedHistory = ResolvedName & {
   /** Unix milliseconds of the first check with these values. */
   since: number;
   /** The last stable values before these, until `since` or a later time; null without stable ones. */
@@ -20,7 +20,7 @@ const stableIntervals = 10;
 const maxCharacters = 500;
 
 /** Sorts the values, because name servers rotate them (RFC 1794), and shortens their list. */
-export const createResolved = (name: string, values: readonly string[]): Resolved => ({
+export const createResolved = (name: string, values: readonly string[]): ResolvedName => ({
   name,
   values: values.toSorted().join(", ").slice(0, maxCharacters),
 });
@@ -28,7 +28,7 @@ export const createResolved = (name: string, values: readonly string[]): Resolve
 /** Returns the history after a check at `at`, Unix milliseconds. Returns `known` itself if nothing changed. */
 export function updateHistory(
   known: ResolvedHistory | null,
-  { name, values }: Resolved,
+  { name, values }: ResolvedName,
   { at, intervalSeconds }: { at: number; intervalSeconds: number },
 ): ResolvedHistory {
   if (known === null || known.name !== name) return { name, values, since: at, earlier: null };

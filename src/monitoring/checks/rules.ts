@@ -13,7 +13,7 @@ export type MonitorState = {
 };
 
 /** Result of a check. With `isFinal`, a failure makes the monitor down without retries. */
-export type Found = { status: "up" | "degraded" | "down" | "unknown"; isFinal?: boolean };
+export type CheckResult = { status: "up" | "degraded" | "down" | "unknown"; isFinal?: boolean };
 
 /** Number of consecutive results before the state changes: failures after the first one, and successes. */
 type Patience = { retries: number; successThreshold: number };
@@ -27,7 +27,7 @@ type Pace = { intervalSeconds: number; retryIntervalSeconds: number };
  */
 export function stateAfter(
   before: MonitorState,
-  found: Found,
+  found: CheckResult,
   monitor: Patience & { inMaintenance: boolean },
   at: string,
 ): MonitorState {
@@ -47,14 +47,14 @@ export function stateAfter(
   return isSame ? before : { ...after, since: before.since };
 }
 
-function countSuccesses({ status, successes }: MonitorState, found: Found): number {
+function countSuccesses({ status, successes }: MonitorState, found: CheckResult): number {
   if (found.status === "unknown") return successes;
   return found.status !== "down" && status === "down" ? successes + 1 : 0;
 }
 
 function judgeStatus(
   before: MonitorState,
-  found: Found,
+  found: CheckResult,
   { failures, successes }: Pick<MonitorState, "failures" | "successes">,
   { retries, successThreshold }: Patience,
 ): StoredStatus {
@@ -89,13 +89,13 @@ export function isChangePostponed(
 /** Whether a result changes the monitor to down. */
 export const goesDown = (
   before: MonitorState,
-  found: Found,
+  found: CheckResult,
   monitor: Patience & { inMaintenance: boolean },
 ): boolean =>
   before.status !== "down" && stateAfter(before, found, monitor, before.since).status === "down";
 
 /** A node's result for a monitor. */
-export type Probe = { by: string; status: Found["status"] };
+export type Probe = { by: string; status: CheckResult["status"] };
 
 /** Returns a sentence about the contradiction if another node's check succeeds; else null. */
 export function findContradiction(probes: readonly Probe[], message: string): string | null {
@@ -105,7 +105,7 @@ export function findContradiction(probes: readonly Probe[], message: string): st
 }
 
 /** Whether the next check follows after the retry interval. */
-function isRetried(state: MonitorState, found: Found): boolean {
+function isRetried(state: MonitorState, found: CheckResult): boolean {
   return (
     found.status === "unknown" ||
     (found.status === "down" && state.status !== "down" && state.status !== "maintenance")
@@ -113,7 +113,7 @@ function isRetried(state: MonitorState, found: Found): boolean {
 }
 
 /** Returns the seconds until the next check. A scheduled result covers this time in uptime. */
-export function computeSecondsToNext(state: MonitorState, found: Found, pace: Pace): number {
+export function computeSecondsToNext(state: MonitorState, found: CheckResult, pace: Pace): number {
   const { intervalSeconds, retryIntervalSeconds } = pace;
   return isRetried(state, found)
     ? Math.min(retryIntervalSeconds, intervalSeconds)

@@ -21,7 +21,7 @@ import {
 /** A monitor or a group, and the monitors that get the dependencies: itself, or its members. */
 type Dependent = { table: "monitors" | "groups"; id: string; monitorIds: readonly string[] };
 
-const replacers = { monitors: replaceMonitorDependencies, groups: replaceGroupDependencies };
+const replaceByNoun = { monitors: replaceMonitorDependencies, groups: replaceGroupDependencies };
 
 /**
  * Returns the statements that link a monitor or group to the monitors on which it depends. Throws
@@ -43,7 +43,7 @@ export async function replaceDependencies(
   const hiddenIds = await listHiddenParentIds(scope, table, id);
   return [
     ...guardFieldExists(scope, "dependsOn", monitors, parentIds),
-    ...replacers[table](scope, id, [...parentIds, ...hiddenIds]),
+    ...replaceByNoun[table](scope, id, [...parentIds, ...hiddenIds]),
     guardDependencyLimit(scope.organizationId),
     guardNoCycle(
       scope.organizationId,

@@ -65,16 +65,16 @@ const readOnly = ["id", "createdAt", "updatedAt"];
 /** Error for a changed `paused` or `muted`, which REST can't change. */
 export const setInAdminPage = "can only be set in the admin page";
 
-const stored = z.boolean().optional().meta({
+const storedFlag = z.boolean().optional().meta({
   readOnly: true,
   description: "Accepted with its stored value only: it is set in the admin page.",
 });
-const off = stored.refine((value) => value !== true, setInAdminPage);
+const falseFlag = storedFlag.refine((value) => value !== true, setInAdminPage);
 
 export const NewMonitorGroup = bodySchema(
   readOnly,
   z
-    .strictObject({ ...groupFields, paused: off, muted: off })
+    .strictObject({ ...groupFields, paused: falseFlag, muted: falseFlag })
     .meta({ id: "NewMonitorGroup", example: { name: "Payments", color: "blue", tags: ["eu"] } }),
 );
 export type NewMonitorGroup = z.infer<typeof NewMonitorGroup>;
@@ -82,7 +82,7 @@ export type NewMonitorGroup = z.infer<typeof NewMonitorGroup>;
 export const MonitorGroupPatch = bodySchema(
   readOnly,
   z
-    .strictObject({ ...toPatchShape(groupFields), paused: stored, muted: stored })
+    .strictObject({ ...toPatchShape(groupFields), paused: storedFlag, muted: storedFlag })
     .meta({ id: "MonitorGroupPatch", example: { description: "Card and bank payments" } }),
 );
 export type MonitorGroupPatch = z.infer<typeof MonitorGroupPatch>;

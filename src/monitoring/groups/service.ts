@@ -167,7 +167,7 @@ export function deleteGroup(scope: Scope, id: string): Promise<typeof deletedBod
   });
 }
 
-const switches = {
+const stateByAction = {
   "group.paused": { paused: true },
   "group.resumed": { paused: false },
   "group.muted": { muted: true },
@@ -178,12 +178,12 @@ const switches = {
  * Pauses, resumes, mutes or unmutes a whole group, independent of the same settings of its monitors. Monitors
  * of a paused group are not checked, and monitors of a muted group send no alerts. Throws NOT_FOUND.
  */
-export function switchGroup(scope: Scope, id: string, action: keyof typeof switches) {
+export function switchGroup(scope: Scope, id: string, action: keyof typeof stateByAction) {
   const { organizationId } = scope;
   return retryOnStaleRead(async () => {
     const before = await getGroup(scope, id);
     const at = formatTimestamp(scope.clock());
-    const after = { ...before, ...switches[action], ...buildNextVersion(before, at) };
+    const after = { ...before, ...stateByAction[action], ...buildNextVersion(before, at) };
     return commit(
       scope,
       [

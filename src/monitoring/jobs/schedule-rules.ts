@@ -12,19 +12,19 @@ type Schedule = { expression: string; timeZone: string };
 const loadLibrary = () => require("croner") as typeof import("croner");
 
 /** Parsed schedules. A report needs the next due time, and a job reports as often as every few seconds. */
-const parsed = new Map<string, DueTimesOf>();
+const parsedSchedules = new Map<string, DueTimesOf>();
 const maxParsed = 2_000;
 
 /** Returns the due times of a schedule. Throws an Error for an invalid one. */
 export function parseSchedule({ expression, timeZone }: Schedule): DueTimesOf {
   const name = `${timeZone} ${expression}`;
-  const known = parsed.get(name);
+  const known = parsedSchedules.get(name);
   if (known !== undefined) return known;
   const dueTimesOf = isCron(expression)
     ? parseCron(expression, timeZone)
     : parseCalendar(expression, timeZone);
-  if (parsed.size >= maxParsed) parsed.clear();
-  parsed.set(name, dueTimesOf);
+  if (parsedSchedules.size >= maxParsed) parsedSchedules.clear();
+  parsedSchedules.set(name, dueTimesOf);
   return dueTimesOf;
 }
 

@@ -314,9 +314,9 @@ export function listMaintainedMonitors(store: Store) {
 const markPrefix = "maintenance ";
 
 /** A mark of a running occurrence: its start has an event, its end has none yet. Stored as a row of `followers`. */
-export type Mark = { organizationId: string; windowId: string; start: number };
+export type OccurrenceMark = { organizationId: string; windowId: string; start: number };
 
-export async function findMarks(store: Store): Promise<Mark[]> {
+export async function findMarks(store: Store): Promise<OccurrenceMark[]> {
   const rows = await store.query<{ name: string; start: number }>(
     `select name, seq as start from followers where name like '${markPrefix}%'`,
     [],
@@ -327,11 +327,11 @@ export async function findMarks(store: Store): Promise<Mark[]> {
   });
 }
 
-const markNameOf = ({ organizationId, windowId }: Mark) =>
+const markNameOf = ({ organizationId, windowId }: OccurrenceMark) =>
   `${markPrefix}${organizationId} ${windowId}`;
 
 /** Fails the write unless the window has exactly this mark, or, if `isSet` is false, unless it has no mark. */
-export function guardMarked(mark: Mark, isSet: boolean): Statement {
+export function guardMarked(mark: OccurrenceMark, isSet: boolean): Statement {
   const name = markNameOf(mark);
   return isSet
     ? guardCondition("exists (select 1 from followers where name = ? and seq = ?)", [
@@ -341,13 +341,13 @@ export function guardMarked(mark: Mark, isSet: boolean): Statement {
     : guardCondition("not exists (select 1 from followers where name = ?)", [name]);
 }
 
-export function setMark(mark: Mark): Statement {
+export function setMark(mark: OccurrenceMark): Statement {
   return {
     text: "insert into followers (name, seq, version) values (?, ?, 1)",
     parameters: [markNameOf(mark), mark.start],
   };
 }
 
-export function clearMark(mark: Mark): Statement {
+export function clearMark(mark: OccurrenceMark): Statement {
   return { text: "delete from followers where name = ?", parameters: [markNameOf(mark)] };
 }

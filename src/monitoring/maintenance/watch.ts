@@ -22,7 +22,7 @@ import {
   findGroupsOfMonitors,
   findRemindedStarts,
   listMaintainedMonitors,
-  type Mark,
+  type OccurrenceMark,
   guardMarked,
   listPlannedWindows,
   markReminded,
@@ -47,7 +47,7 @@ export class MaintenanceWatch {
   private readonly plans = new Map<string, Plan>();
   /** Monitors in maintenance that the listener was last called for, by organization. */
   private readonly announced = new Map<string, Effects>();
-  private marks = new Map<string, Mark>();
+  private marks = new Map<string, OccurrenceMark>();
   /** Lease under which the marks were read. Another node can have changed them before this lease began. */
   private lease: Lease | null = null;
   private listener: Listener | null = null;
@@ -232,7 +232,11 @@ export class MaintenanceWatch {
     if (failures.length > 0) throw failures[0];
   }
 
-  private async recordOwnChanges(organizationId: string, marks: readonly Mark[], now: number) {
+  private async recordOwnChanges(
+    organizationId: string,
+    marks: readonly OccurrenceMark[],
+    now: number,
+  ) {
     const plan = this.plans.get(organizationId);
     const running = new Map(plan?.listRunning(now).map((one) => [one.window.id, one]));
     for (const mark of marks)
@@ -245,7 +249,7 @@ export class MaintenanceWatch {
   }
 
   /** Creates the statements for an end: the planned time if it is past, or now if the window was cut short. */
-  private buildEndStatements(mark: Mark, now: number): Statement[] {
+  private buildEndStatements(mark: OccurrenceMark, now: number): Statement[] {
     const plan = this.plans.get(mark.organizationId);
     const window = plan?.windows.find(({ id }) => id === mark.windowId);
     const [last] = window ? listOccurrences(window, mark.start, mark.start + 1, 1) : [];
@@ -275,7 +279,7 @@ export class MaintenanceWatch {
   }
 }
 
-function startStatements({ window, start, end }: Running, now: number): Statement[] {
+function startStatements({ window, start, end }: RunningOccurrence, now: number): Statement[] {
   const { organizationId, id } = window;
   const mark = { organizationId, windowId: id, start };
   return [
@@ -286,7 +290,7 @@ function startStatements({ window, start, end }: Running, now: number): Statemen
   ];
 }
 
-function buildReminders({ window, start, end }: Running, now: number): Statement[] {
+function buildReminders({ window, start, end }: RunningOccurrence, now: number): Statement[] {
   const mark = { organizationId: window.organizationId, windowId: window.id, start };
   return [...markReminded(window, start), buildEvent("maintenance.reminded", mark, end, now)];
 }
@@ -295,7 +299,7 @@ const noEffects: ReadonlyMap<string, MaintenanceEffect> = new Map();
 
 function buildEvent(
   type: "maintenance.started" | "maintenance.ended" | "maintenance.reminded",
-  mark: Mark,
+  mark: OccurrenceMark,
   end: number,
   now: number,
 ): Statement {
@@ -307,10 +311,10 @@ function buildEvent(
 /** Effect of maintenance on a monitor. */
 type MaintenanceEffect = { countsUptime: boolean };
 
-type Running = Occurrence & { window: StoredWindow };
+type RunningOccurrence = Occurrence & { window: StoredWindow };
 
 /** An occurrence of which subscribers are reminded from the time `at`. */
-type Reminder = Running & { at: number };
+type Reminder = RunningOccurrence & { at: number };
 
 /** Time span of one search. A longer search of a rare rule would take long. */
 const lookAheadMs = dayMs;
@@ -326,7 +330,7 @@ class Plan {
   private readonly situations: Situation[];
   private since = Infinity;
   private until = -Infinity;
-  private running: Running[] = [];
+  private running: RunningOccurrence[] = [];
   private effects = new Map<string, MaintenanceEffect>();
   /** Starts for which reminders were sent, by window. */
   readonly reminded: Map<string, number>;
@@ -352,7 +356,7 @@ class Plan {
     return this.effects;
   }
 
-  listRunning(now: number): readonly Running[] {
+  listRunning(now: number): readonly RunningOccurrence[] {
     this.renew(now);
     return this.running;
   }
@@ -417,7 +421,10 @@ function findReminder(window: StoredWindow, now: number): Reminder | null {
 }
 
 /** Computes the effects of running windows. If one of several windows does not count in uptime, it wins. */
-function computeEffects(running: readonly Running[], groupOf: ReadonlyMap<string, string>) {
+function computeEffects(
+  running: readonly RunningOccurrence[],
+  groupOf: ReadonlyMap<string, string>,
+) {
   const effects = new Map<string, MaintenanceEffect>();
   const applyEffect = (id: string, countsUptime: boolean) => {
     if (!countsUptime || !effects.has(id)) effects.set(id, { countsUptime });

@@ -31,17 +31,22 @@ const HeaderName = createTextField(maxPath).regex(
   "must be the name of a header, such as Content-Type",
 );
 
-const ordered = ["lessThan", "lessThanOrEqual", "greaterThan", "greaterThanOrEqual"] as const;
-const compared = ["equals", "notEquals", ...ordered] as const;
-const searched = ["contains", "notContains", "matches", "notMatches"] as const;
-const present = ["exists", "notExists"] as const;
+const orderOperators = [
+  "lessThan",
+  "lessThanOrEqual",
+  "greaterThan",
+  "greaterThanOrEqual",
+] as const;
+const compared = ["equals", "notEquals", ...orderOperators] as const;
+const textOperators = ["contains", "notContains", "matches", "notMatches"] as const;
+const presenceOperators = ["exists", "notExists"] as const;
 
-export const assertionOps = [...compared, ...searched, ...present] as const;
+export const assertionOps = [...compared, ...textOperators, ...presenceOperators] as const;
 export type AssertionOp = (typeof assertionOps)[number];
 
 /** Whether the operator compares numbers by size. */
 export const isOrdered = (op: AssertionOp): boolean =>
-  (ordered as readonly AssertionOp[]).includes(op);
+  (orderOperators as readonly AssertionOp[]).includes(op);
 
 type Source = {
   /** Operators that the source supports. */
@@ -59,7 +64,7 @@ export const assertionSources = {
   body: { ops: assertionOps, path: null, is: "text" },
   json: { ops: assertionOps, path: JsonPath, is: "any" },
   latency: { ops: compared, path: null, is: "number" },
-  certificateDays: { ops: [...compared, ...present], path: null, is: "number" },
+  certificateDays: { ops: [...compared, ...presenceOperators], path: null, is: "number" },
   redirectCount: { ops: compared, path: null, is: "number" },
 } as const satisfies Record<string, Source>;
 

@@ -267,9 +267,9 @@ export function buildUndo(changed: readonly PlannedChange[]): ChangeOfSome[] {
   return [...undo.values()];
 }
 
-type Versioned = { id: string; version: number };
+type VersionedMonitor = { id: string; version: number };
 
-const hashVersions = (monitors: readonly Versioned[]) =>
+const hashVersions = (monitors: readonly VersionedMonitor[]) =>
   Bun.hash(
     monitors
       .map(({ id, version }) => `${id} ${version}`)
@@ -278,11 +278,11 @@ const hashVersions = (monitors: readonly Versioned[]) =>
   ).toString(36);
 
 /** Returns a tag of the versions of monitors. It contains its time, to find the monitors that changed later. */
-export const formatBulkETag = (monitors: readonly Versioned[], now: number) =>
+export const formatBulkETag = (monitors: readonly VersionedMonitor[], now: number) =>
   `${hashVersions(monitors)}-${now.toString(36)}`;
 
 /** Whether an ETag belongs to these versions of the monitors. */
-export const matchesBulkTag = (tag: string, monitors: readonly Versioned[]) =>
+export const matchesBulkTag = (tag: string, monitors: readonly VersionedMonitor[]) =>
   tag.split("-")[0] === hashVersions(monitors);
 
 /** Returns the monitors that changed since a tag was returned, if it is one. */

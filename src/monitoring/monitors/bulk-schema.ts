@@ -24,7 +24,7 @@ const { pausedUntil, interval, timeout, retries, degradedAfterMs, autoIncidentSe
 const { schedule, timeZone, grace, maximumRunTime } = toPatchShape(monitorKinds.push.fields);
 
 /** Lists that can be replaced, or changed by entries, but not both. */
-const lists = [
+const listChanges = [
   ["tags", "addTags", "removeTags"],
   ["alertChannelIds", "addAlertChannelIds", "removeAlertChannelIds"],
 ] as const;
@@ -64,7 +64,7 @@ export const ChangeOfMany = z
   .refine((change) => Object.values(change).some(isGiven), "must change something")
   .superRefine((change, context) => {
     refinePause(change, context);
-    for (const [whole, ...parts] of lists)
+    for (const [whole, ...parts] of listChanges)
       for (const part of parts)
         if (isGiven(change[whole]) && isGiven(change[part]))
           context.addIssue({

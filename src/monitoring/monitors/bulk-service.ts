@@ -50,7 +50,7 @@ import {
 import { assertPauseEnd, assertScheduleValid } from "./input-service.ts";
 import { removeMonitors } from "./store.ts";
 
-type Prepared = {
+type PreparedChange = {
   monitors: BulkMonitor[];
   parts: Part[];
   /** Groups that monitors can join, by ID. */
@@ -80,7 +80,7 @@ export async function previewBulkChange(scope: Scope, many: ManyMonitors): Promi
   return { ...summarizePlan(plan), etag: formatBulkETag(monitors, scope.clock()) };
 }
 
-async function prepare(scope: Scope, many: ManyMonitors): Promise<Prepared> {
+async function prepare(scope: Scope, many: ManyMonitors): Promise<PreparedChange> {
   const { monitorIds = [], change } = many;
   const parts: Part[] =
     many.changes?.map((part, index) => ({ ...part, path: `changes[${index}].change` })) ??
@@ -118,7 +118,7 @@ async function findGroups(scope: Scope, parts: readonly Part[]) {
 }
 
 /** Plans the deletion of all monitors that no configuration manages. */
-function planDeletion({ monitors, plan }: Prepared) {
+function planDeletion({ monitors, plan }: PreparedChange) {
   for (const monitor of monitors)
     if (monitor.managedBy === null)
       plan.changed.push({ before: monitor, after: monitor, position: null, fields: [] });
@@ -127,7 +127,7 @@ function planDeletion({ monitors, plan }: Prepared) {
 
 async function planParts(
   scope: Scope,
-  { parts, groups, plan }: Prepared,
+  { parts, groups, plan }: PreparedChange,
   found: ReadonlyMap<string, BulkMonitor>,
 ) {
   const limit = "alert-channels-of-a-monitor";
@@ -169,7 +169,7 @@ function assertUnchanged(etag: string | undefined, monitors: readonly BulkMonito
 const maxDetails = 20;
 
 /** Throws an error that names the monitors that can't be changed. */
-function assertNoneRefused({ plan: { refused } }: Prepared) {
+function assertNoneRefused({ plan: { refused } }: PreparedChange) {
   const [first] = refused;
   if (first === undefined) return;
   const details = refused.slice(0, maxDetails).map(({ path, message, monitor }) => ({
@@ -187,7 +187,10 @@ function assertNoneRefused({ plan: { refused } }: Prepared) {
   );
 }
 
-async function deleteInBulk(scope: Scope, { plan: { changed } }: Prepared): Promise<BulkResult> {
+async function deleteInBulk(
+  scope: Scope,
+  { plan: { changed } }: PreparedChange,
+): Promise<BulkResult> {
   const at = formatTimestamp(scope.clock());
   const monitors = changed.map(({ before }) => before);
   const ids = monitors.map(({ id }) => id);
@@ -204,7 +207,7 @@ async function deleteInBulk(scope: Scope, { plan: { changed } }: Prepared): Prom
   );
 }
 
-function changeInBulk(scope: Scope, prepared: Prepared): Promise<BulkResult> {
+function changeInBulk(scope: Scope, prepared: PreparedChange): Promise<BulkResult> {
   const { monitors, plan } = prepared;
   const now = scope.clock();
   const { changed } = plan;
@@ -268,7 +271,7 @@ const isJoining = (one: PlannedChange) => changesGroup(one) && one.position === 
 const computeVersion = (one: PlannedChange) => one.before.version + (isJoining(one) ? 2 : 1);
 
 /** Requires the given channels to exist. Other missing channels, and changed groups, cause a retry. */
-function buildReferenceGuards(scope: Scope, { parts, groups, plan }: Prepared): Statement[] {
+function buildReferenceGuards(scope: Scope, { parts, groups, plan }: PreparedChange): Statement[] {
   const { organizationId } = scope;
   const lists = ["alertChannelIds", "addAlertChannelIds"] as const;
   const channelGuards = parts.flatMap(({ change, path }) =>
@@ -297,7 +300,11 @@ function buildReferenceGuards(scope: Scope, { parts, groups, plan }: Prepared): 
  * Returns the statements of a change. Channels precede the groups, so that the channels of a group do not exceed the
  * limit temporarily.
  */
-function buildStatements(scope: Scope, { plan: { changed } }: Prepared, at: string): Statement[] {
+function buildStatements(
+  scope: Scope,
+  { plan: { changed } }: PreparedChange,
+  at: string,
+): Statement[] {
   const { organizationId } = scope;
   const createFieldTest = (name: string) => (one: PlannedChange) =>
     one.fields.some((field) => getFieldName(field) === name);

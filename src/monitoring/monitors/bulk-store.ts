@@ -19,7 +19,7 @@ import {
 import { monitorKinds } from "./kinds-schema.ts";
 
 /** Monitors per read. Other work can run between two reads. */
-const stride = 500;
+const monitorsPerRead = 500;
 
 const monitorsSql = `select m.id, m.name, m.type, m.version, m.updated_at as updatedAt, m.position, m.paused,
     m.paused_until as pausedUntil, m.muted, m.group_id as groupId, m.tags, m.interval_seconds as interval,
@@ -51,9 +51,9 @@ export async function findBulkMonitors(
   const found = new Map<string, BulkMonitor>();
   const links = await store.query<{ id: string; source: string }>(managedSql, [organizationId]);
   const sources = new Map(links.map(({ id, source }) => [id, source]));
-  for (let from = 0; from < ids.length; from += stride) {
+  for (let from = 0; from < ids.length; from += monitorsPerRead) {
     if (from > 0) await yieldToEventLoop();
-    const portion = JSON.stringify(ids.slice(from, from + stride));
+    const portion = JSON.stringify(ids.slice(from, from + monitorsPerRead));
     for (const { jobSettings, ...row } of await store.query<Row>(`${monitorsSql}${limit.text}`, [
       portion,
       organizationId,

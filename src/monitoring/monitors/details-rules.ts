@@ -11,58 +11,58 @@ type Detail = {
 };
 
 /** Details of a connection that can use TLS. */
-const secured = { tlsVersion: { label: "TLS" }, issuer: { label: t("Issuer") } };
+const tlsDetails = { tlsVersion: { label: "TLS" }, issuer: { label: t("Issuer") } };
 const version = { label: t("Version") };
 
 /** Details per monitor type, in the order of display. Their names are the keys of `details` in the REST API. */
 export const detailsOfTypes = {
-  http: secured,
+  http: tlsDetails,
   ping: {
     lossPercent: { label: t("Packet loss"), unit: "%" },
     slowestMs: { label: t("Slowest"), unit: "ms" },
   },
   dns: { records: { label: t("Records") }, dnssec: { label: "DNSSEC" } },
-  tls: secured,
-  smtp: { greeting: { label: t("Greeting") }, ...secured },
-  imap: { greeting: { label: t("Greeting") }, ...secured },
-  pop3: { greeting: { label: t("Greeting") }, ...secured },
-  mqtt: { topic: { label: t("Topic") }, message: { label: t("Message") }, ...secured },
-  redis: { version, role: { label: t("Role") }, mode: { label: t("Mode") }, ...secured },
-  postgres: { version, role: { label: t("Role") }, ...secured },
-  mysql: { version, ...secured },
+  tls: tlsDetails,
+  smtp: { greeting: { label: t("Greeting") }, ...tlsDetails },
+  imap: { greeting: { label: t("Greeting") }, ...tlsDetails },
+  pop3: { greeting: { label: t("Greeting") }, ...tlsDetails },
+  mqtt: { topic: { label: t("Topic") }, message: { label: t("Message") }, ...tlsDetails },
+  redis: { version, role: { label: t("Role") }, mode: { label: t("Mode") }, ...tlsDetails },
+  postgres: { version, role: { label: t("Role") }, ...tlsDetails },
+  mysql: { version, ...tlsDetails },
   mongodb: {
     version,
     role: { label: t("Role") },
     replicaSet: { label: t("Replica set") },
     primary: { label: t("Primary") },
-    ...secured,
+    ...tlsDetails,
   },
   mssql: { version },
   websocket: {
     subprotocol: { label: t("Subprotocol") },
     message: { label: t("Message") },
-    ...secured,
+    ...tlsDetails,
   },
-  grpc: { serving: { label: t("Health") }, ...secured },
+  grpc: { serving: { label: t("Health") }, ...tlsDetails },
   docker: {
     state: { label: t("Container") },
     health: { label: t("Health") },
     containers: { label: t("Containers") },
     running: { label: t("Running") },
     unhealthy: { label: t("Unhealthy") },
-    ...secured,
+    ...tlsDetails,
   },
   statuspage: { page: { label: t("Page") }, incident: { label: t("Incident") } },
   domain: { expiresAt: { label: t("Registered until"), ends: true } },
-  kafka: { brokers: { label: t("Brokers") }, ...secured },
+  kafka: { brokers: { label: t("Brokers") }, ...tlsDetails },
   rabbitmq: {
     version,
     messages: { label: t("Messages") },
     consumers: { label: t("Consumers") },
-    ...secured,
+    ...tlsDetails,
   },
-  ldap: { identity: { label: t("Signed in as") }, ...secured },
-  sip: { server: { label: t("Server") }, ...secured },
+  ldap: { identity: { label: t("Signed in as") }, ...tlsDetails },
+  sip: { server: { label: t("Server") }, ...tlsDetails },
   ntp: { offsetMs: { label: t("Clock offset"), unit: "ms" }, stratum: { label: t("Stratum") } },
   radius: { reply: { label: t("Reply") } },
   game: {
@@ -79,11 +79,11 @@ export const detailsOfTypes = {
   systemd: { state: { label: t("Unit") } },
 } as const satisfies Partial<Record<MonitorType, Record<string, Detail>>>;
 
-type Declared = typeof detailsOfTypes;
+type DetailsOfTypes = typeof detailsOfTypes;
 /** Details that a check found. Null and undefined values are omitted later. */
 export type FoundDetails = Readonly<Partial<Record<string, string | number | null>>>;
 export type DetailsOf<T extends MonitorType> = Partial<
-  Record<T extends keyof Declared ? keyof Declared[T] : never, string | number | null>
+  Record<T extends keyof DetailsOfTypes ? keyof DetailsOfTypes[T] : never, string | number | null>
 >;
 
 /** Values by declared name. */

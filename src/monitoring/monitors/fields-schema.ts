@@ -132,7 +132,7 @@ const tls = z
   .boolean()
   .default(false)
   .meta({ description: "Whether the connection must be encrypted." });
-export const secured = { tls, serverName, verifyTls, certificateExpiryDays };
+export const tlsFields = { tls, serverName, verifyTls, certificateExpiryDays };
 
 export const userName = line(255);
 export const username = nullable(userName);
@@ -170,7 +170,7 @@ export const createMailFields = (port: number, tls: MailTls) => ({
   port: Port.default(port),
   username,
   password,
-  ...secured,
+  ...tlsFields,
   tls: z.enum(mailTls).default(tls).meta({
     description:
       "`starttls` begins in the clear and must become encrypted, `tls` is from the start.",

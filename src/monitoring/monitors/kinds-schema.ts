@@ -33,7 +33,7 @@ import {
   httpShown,
   urlDestination,
   verifyTls,
-  secured,
+  tlsFields,
   userName,
   username,
   password,
@@ -221,7 +221,7 @@ export const monitorKinds = {
       }),
       assertions: assertionsSchema("body", "json").default([]),
       number: createJsonNumber("at the JSON path in the message, or the whole message"),
-      ...secured,
+      ...tlsFields,
     },
     secrets: { password: securedHostDestination },
   }),
@@ -229,19 +229,19 @@ export const monitorKinds = {
     name: "Redis",
     upWhen:
       "the server responds to `PING`, after signing in if you set a `username` or a `password`.",
-    fields: { host: Host, port: Port.default(6379), username, password, ...secured },
+    fields: { host: Host, port: Port.default(6379), username, password, ...tlsFields },
     secrets: { password: securedHostDestination },
   }),
   postgres: defineMonitorKind({
     name: "PostgreSQL",
     upWhen: sqlWords,
-    fields: { host: Host, port: Port.default(5432), ...sql, ...secured },
+    fields: { host: Host, port: Port.default(5432), ...sql, ...tlsFields },
     secrets: { password: securedHostDestination },
   }),
   mysql: defineMonitorKind({
     name: "MySQL, MariaDB",
     upWhen: `${sqlWords} For MariaDB too.`,
-    fields: { host: Host, port: Port.default(3306), ...sql, ...secured },
+    fields: { host: Host, port: Port.default(3306), ...sql, ...tlsFields },
     secrets: { password: securedHostDestination },
   }),
   mongodb: defineMonitorKind({
@@ -254,7 +254,7 @@ export const monitorKinds = {
       username,
       password,
       authDatabase: line(63).default("admin"),
-      ...secured,
+      ...tlsFields,
     },
     secrets: { password: securedHostDestination },
   }),
@@ -276,7 +276,7 @@ export const monitorKinds = {
       mechanism: z.enum(["plain", "scram-sha-256", "scram-sha-512"]).default("plain"),
       username,
       password,
-      ...secured,
+      ...tlsFields,
     },
     secrets: {
       password: {
@@ -298,7 +298,7 @@ export const monitorKinds = {
       queue: nullable(amqpName),
       maxMessages: nullable(integer(0, 1_000_000_000)),
       number: createDetailNumber("messages", "consumers"),
-      ...secured,
+      ...tlsFields,
     },
     secrets: { password: securedHostDestination },
   }),
@@ -333,7 +333,7 @@ export const monitorKinds = {
           ),
       ),
       expectedStatus: ExpectedStatus.default(["200-299"]),
-      serverName: secured.serverName,
+      serverName: tlsFields.serverName,
       verifyTls,
       certificateExpiryDays,
     },
@@ -356,7 +356,7 @@ export const monitorKinds = {
     name: "gRPC",
     upWhen:
       "the server reports by the gRPC health protocol that the `service`, or the whole server, is serving.",
-    fields: { host: Host, port: Port, service: nullable(line(255)), ...secured },
+    fields: { host: Host, port: Port, service: nullable(line(255)), ...tlsFields },
   }),
   docker: defineMonitorKind({
     name: "Docker",
@@ -366,7 +366,7 @@ export const monitorKinds = {
       container: Container,
       host: nullable(Host).meta({ description: "Null for the socket of this machine." }),
       port: Port.default(2376),
-      ...secured,
+      ...tlsFields,
       tls: z
         .boolean()
         .default(true)

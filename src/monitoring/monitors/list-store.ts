@@ -1,6 +1,6 @@
 /** Lists the monitors of an organization page by page, with filters and search. */
 import { computeOffset } from "../../core/paging.ts";
-import { splitByBytes, type Listed, StreamedList } from "../../core/text/streamed-list.ts";
+import { splitByBytes, type ListOrStream, StreamedList } from "../../core/text/streamed-list.ts";
 import { yieldToEventLoop } from "../../core/time/event-loop.ts";
 import {
   combineConditions,
@@ -29,20 +29,20 @@ const filters = {
   tag: "? in (select value from json_each(m.tags))",
 };
 
-type Searching = Reading & { signal?: AbortSignal | null };
+type SearchContext = Reading & { signal?: AbortSignal | null };
 
 /** Returns one page of an organization's monitors, newest first, and the total. */
 export async function listMonitorPage(
-  reading: Searching,
+  reading: SearchContext,
   query: MonitorQuery,
-): Promise<{ monitors: Listed<StoredMonitor>; total: number }> {
+): Promise<{ monitors: ListOrStream<StoredMonitor>; total: number }> {
   const conditions = buildConditions(query);
   if (conditions.length > 0) return listFilteredPage(reading, combineConditions(conditions), query);
   const { store, organizationId } = reading;
   const limit = limitToGroups(reading);
   const ownParameters = [organizationId, ...limit.parameters];
   const [found, [count]] = await Promise.all([
-    store.query<Sized>(`${sizedSql}${limit.text} ${orderSql}`, [
+    store.query<MonitorSize>(`${sizedSql}${limit.text} ${orderSql}`, [
       ...ownParameters,
       query.per_page,
       computeOffset(query),
@@ -56,13 +56,16 @@ export async function listMonitorPage(
 const listedBytes = 4 * 1024 * 1024;
 const portionBytes = 512 * 1024;
 
-type Sized = { id: string; bytes: number };
+type MonitorSize = { id: string; bytes: number };
 const sizedSql = `select m.id, ${bytesSql} as bytes from monitors m where m.organization_id = ?`;
 const orderSql = "order by m.id desc limit ? offset ?";
 const isAmongSql = "m.organization_id = ? and m.id in (select value from json_each(?))";
 
 /** Returns these monitors, newest first. Reads pages above `listedBytes` in portions. */
-async function listSized(reading: Reading, all: readonly Sized[]): Promise<Listed<StoredMonitor>> {
+async function listSized(
+  reading: Reading,
+  all: readonly MonitorSize[],
+): Promise<ListOrStream<StoredMonitor>> {
   const selectAmong = (ids: readonly string[]) =>
     selectMonitors(reading, isAmongSql, [
       reading.organizationId,
@@ -96,7 +99,7 @@ function buildConditions(query: MonitorQuery): Condition[] {
 
 const monitorsByIdSql = `${sizedSql} and m.id in (select value from json_each(?)) order by m.id desc`;
 
-async function listFilteredPage(reading: Searching, matching: Condition, query: MonitorQuery) {
+async function listFilteredPage(reading: SearchContext, matching: Condition, query: MonitorQuery) {
   const { store, organizationId, signal } = reading;
   const limit = limitToGroups(reading);
   const where = {
@@ -108,6 +111,6 @@ async function listFilteredPage(reading: Searching, matching: Condition, query: 
   const portions = findMatchingIds(source, matching, signal);
   const { ids, total } = await collectPage(portions, computeOffset(query), query.per_page);
   const parameters = [organizationId, JSON.stringify(ids)];
-  const found = await store.query<Sized>(monitorsByIdSql, parameters);
+  const found = await store.query<MonitorSize>(monitorsByIdSql, parameters);
   return { monitors: await listSized(reading, found), total };
 }

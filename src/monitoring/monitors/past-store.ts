@@ -21,15 +21,15 @@ export type Trace = {
 
 const idsPerQuery = 500;
 
-const states = `select seq from events where organization_id = m.organization_id
+const statesSql = `select seq from events where organization_id = m.organization_id
   and subject_id = m.id and type in (${stateTypeList})`;
 const traceSql = `select traced.*, began.type, began.at, began.data ->> 'message' as message,
     ended.data ->> 'before' as before, ended.data ->> 'since' as since, ended.seq is not null as hasEnded
   from (
     select wanted.key, m.id, m.created_at as createdAt, 
       case when s.paused then 'paused' else s.status end as status, s.since as statusSince,
-      (${states} and seq <= ? order by seq desc limit 1) as beganSeq,
-      (${states} and seq > ? order by seq limit 1) as endedSeq
+      (${statesSql} and seq <= ? order by seq desc limit 1) as beganSeq,
+      (${statesSql} and seq > ? order by seq limit 1) as endedSeq
     from json_each(?) wanted
       cross join monitors m on m.organization_id = ? and m.id = wanted.value
       join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id) traced

@@ -36,7 +36,7 @@ export function listTargets(monitor: { type: string; [field: string]: unknown })
   ];
 }
 
-type Searching = {
+type SearchingFields = {
   assertions?: readonly Assertion[];
   save?: Save;
   steps?: readonly { assertions: readonly Assertion[]; save: Save }[];
@@ -44,7 +44,7 @@ type Searching = {
 
 /** Lists the regular expressions of a monitor and its steps, each with the path of its field. */
 export function listExpressions(monitor: object): [path: string, expression: string][] {
-  const { steps = [], ...own } = monitor as Searching;
+  const { steps = [], ...own } = monitor as SearchingFields;
   return [own, ...steps].flatMap(({ assertions = [], save = [] }, index) => {
     const at = index === 0 ? "" : `steps[${index - 1}].`;
     return [

@@ -5,7 +5,7 @@ import { notJudgedPrefix } from "../../core/text/formatting.ts";
 /** Displayed status: `unknown` if a fault of the appliance prevents a judgement. */
 export type ShownStatus = MonitorStatus | "unknown";
 
-type Judged = {
+type JudgedMonitor = {
   status: MonitorStatus;
   lastMessage: string | null;
   /** RFC 3339 time since which checks can't be judged; null if they can. */
@@ -16,7 +16,7 @@ type Judged = {
 export function determineShownStatus({
   status,
   lastMessage,
-}: Pick<Judged, "status" | "lastMessage">): ShownStatus {
+}: Pick<JudgedMonitor, "status" | "lastMessage">): ShownStatus {
   return canHide(status) && lastMessage?.startsWith(notJudgedPrefix) === true ? "unknown" : status;
 }
 
@@ -27,7 +27,10 @@ const canHide = (status: MonitorStatus) =>
  * Marks a stored state as outdated while results can't be stored: since `failingSince`, in Unix milliseconds. Null means
  * that results are stored.
  */
-export function adjustToPresent<T extends Judged>(stored: T, failingSince: number | null): T {
+export function adjustToPresent<T extends JudgedMonitor>(
+  stored: T,
+  failingSince: number | null,
+): T {
   if (stored.status === "paused") return { ...stored, notJudgedSince: null };
   if (failingSince === null) return stored;
   const since = formatTimestamp(failingSince);

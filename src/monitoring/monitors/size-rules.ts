@@ -4,9 +4,9 @@ import { monitorKinds } from "./kinds-schema.ts";
 
 const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value) ?? "");
 
-type Sized = { type: string };
+type MonitorFields = { type: string };
 
-function measureSizes(monitor: Sized) {
+function measureSizes(monitor: MonitorFields) {
   const { settings, secrets } = splitSecrets(monitorKinds, monitor.type, monitor);
   return { all: bytesOf(monitor), own: bytesOf([settings, secrets]), secrets: bytesOf(secrets) };
 }
@@ -16,8 +16,8 @@ function measureSizes(monitor: Sized) {
  * did not grow. `before` is called only for a monitor above a limit.
  */
 export function findSizeIssue(
-  monitor: Sized,
-  before: () => Sized | null = () => null,
+  monitor: MonitorFields,
+  before: () => MonitorFields | null = () => null,
 ): { path: string; message: string } | null {
   const size = measureSizes(monitor);
   const isTooSecret = size.secrets > monitorBounds.secrets.value;

@@ -154,7 +154,7 @@ const orderSql = `select m.id, m.name,
 const monitorsByIdSql = `select ${monitorColumns.text}, ${channelsSql} from json_each(?) wanted
   cross join monitors m on m.organization_id = ? and m.id = wanted.value order by wanted.key`;
 /** Monitors per read. Other work can run between two reads. */
-const stride = 500;
+const monitorsPerRead = 500;
 
 export type MonitorWithLinks = MonitorRow & Pick<StoredMonitor, "alertChannelIds" | "dependsOn">;
 
@@ -163,9 +163,9 @@ export async function listAllMonitors(tenant: Tenant) {
   const names = await listMonitorNames(tenant);
   const ids = names.map(({ id }) => id);
   const all: MonitorWithLinks[] = [];
-  for (let from = 0; from < ids.length; from += stride) {
+  for (let from = 0; from < ids.length; from += monitorsPerRead) {
     if (from > 0) await yieldToEventLoop();
-    all.push(...(await findMonitorsByIds(tenant, ids.slice(from, from + stride))));
+    all.push(...(await findMonitorsByIds(tenant, ids.slice(from, from + monitorsPerRead))));
   }
   return all;
 }

@@ -111,7 +111,7 @@ async function readPing(
   });
 }
 
-type Found =
+type FoundTarget =
   | { action: string; target: PingTarget }
   | { action: string; target: null; slug: string; principal: Principal };
 
@@ -120,7 +120,7 @@ async function findTarget(
   { code, second, third }: PingPath,
   mayCreate: boolean,
   { services }: Dependencies,
-): Promise<Found | "ambiguous" | null> {
+): Promise<FoundTarget | "ambiguous" | null> {
   const { store, keys } = services;
   const hash = sha256(code);
   const byToken = third === undefined ? await findByPushToken(store, hash) : null;
@@ -135,7 +135,7 @@ async function findTarget(
 }
 
 /** Creates the monitor of a slug. If another ping created it meanwhile, returns that one. */
-async function createForSlug(found: Found, { services }: Dependencies): Promise<PingTarget> {
+async function createForSlug(found: FoundTarget, { services }: Dependencies): Promise<PingTarget> {
   if (found.target !== null) return found.target;
   const { slug, principal } = found;
   const { organizationId, actor } = principal;

@@ -154,7 +154,7 @@ export type PeriodQuery = z.infer<typeof PeriodQuery>;
 export const PeriodFigures = SpanFigures.omit({ isPartial: true }).extend({ to: Timestamp });
 export type PeriodFigures = z.infer<typeof PeriodFigures>;
 
-const yesterday = {
+const exampleDay = {
   ratio: 0.9979166666666667,
   upSeconds: 86_160,
   degradedSeconds: 60,
@@ -163,7 +163,7 @@ const yesterday = {
   maintenanceSeconds: 0,
 };
 const example = {
-  ...yesterday,
+  ...exampleDay,
   from: "2026-11-19T11:00:00.000Z",
   isPartial: false,
   checks: 1_437,
@@ -207,7 +207,7 @@ export const Uptime = z
     example: {
       ratios: { "24h": 0.9979166666666667, "7d": 0.9998, "30d": 0.9999, "90d": 1, "365d": null },
       spans: { "24h": example, "7d": example, "30d": example, "90d": example, "365d": example },
-      days: [{ date: "2026-11-20", ...yesterday }],
+      days: [{ date: "2026-11-20", ...exampleDay }],
     },
   });
 export type Uptime = z.infer<typeof Uptime>;

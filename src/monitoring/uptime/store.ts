@@ -58,7 +58,7 @@ const numberTexts = (
     on conflict do update set count = count + 1, sum = sum + excluded.sum,
       min = min(min, excluded.min), max = max(max, excluded.max)`,
 );
-const texts = [
+const rollupSql = [
   buildRollupText(uptimeHours, hourMs),
   buildRollupText(uptimeDays, dayMs),
   // Must be last, because the sums skip results whose heartbeat already exists.
@@ -87,11 +87,11 @@ export function insertHeartbeats(rows: readonly (HeartbeatRow & { epoch?: number
   if (list.length === 0) return [];
   const parameters = [JSON.stringify(list)];
   const hasNumber = list.some((row) => row.at(-1) !== null);
-  return [...(hasNumber ? numberTexts : []), ...texts].map((text) => ({ text, parameters }));
+  return [...(hasNumber ? numberTexts : []), ...rollupSql].map((text) => ({ text, parameters }));
 }
 
 // The excess is computed from stored rows, so that a repeated write does not subtract it twice.
-const excess = `with early (monitor_key, at) as (select value ->> 0, value ->> 1 from json_each(?)),
+const excessSql = `with early (monitor_key, at) as (select value ->> 0, value ->> 1 from json_each(?)),
   pairs (monitor_key, at, status, seconds, used) as (
     select h.monitor_key, h.at, h.status, h.seconds,
       max(1, cast(round((early.at - h.at) / 1000.0) as integer))
@@ -102,7 +102,7 @@ const endTexts = [
   buildTakeBackText(uptimeHours, hourMs),
   buildTakeBackText(uptimeDays, dayMs),
   `update heartbeats set seconds = used
-  from (${excess} select * from pairs where seconds > used) ended
+  from (${excessSql} select * from pairs where seconds > used) ended
   where heartbeats.monitor_key = ended.monitor_key and heartbeats.at = ended.at`,
 ];
 
@@ -115,7 +115,7 @@ function buildTakeBackText(table: typeof uptimeHours, periodMs: number): string 
   );
   const name = getTableName(table);
   return `update ${name} set ${changes.join(", ")}
-  from (${excess} select at / ${periodMs} as period, monitor_key, ${sums.join(", ")}
+  from (${excessSql} select at / ${periodMs} as period, monitor_key, ${sums.join(", ")}
     from pairs where seconds > used group by 1, 2) ended
   where ${name}.${table.period.name} = ended.period and ${name}.monitor_key = ended.monitor_key`;
 }

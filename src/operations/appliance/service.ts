@@ -35,29 +35,37 @@ import {
 } from "./store.ts";
 
 /** Context of an action on the whole appliance, by an administrator or the command line. */
-export type Running = { store: Store; clock: Clock; requestId: string | null; actor: Actor };
+export type ApplianceContext = {
+  store: Store;
+  clock: Clock;
+  requestId: string | null;
+  actor: Actor;
+};
 
 export function createRunningContext({
   store,
   clock,
   requestId,
   session,
-}: SignedInContext): Running {
+}: SignedInContext): ApplianceContext {
   const { id, name } = session.person;
   return { store, clock, requestId, actor: { type: "person", id, name } };
 }
 
 /** Guards that the actor still is an administrator at the time of the write. */
-function guardActingAdministrator({ actor }: Running): Statement[] {
+function guardActingAdministrator({ actor }: ApplianceContext): Statement[] {
   return actor.type === "person" && actor.id !== null ? [guardAdministrator(actor.id)] : [];
 }
 
-export function listAdministrators({ store }: Running): Promise<Administrator[]> {
+export function listAdministrators({ store }: ApplianceContext): Promise<Administrator[]> {
   return findAdministrators(store);
 }
 
 /** Makes a person an administrator. Throws NOT_FOUND, and CONFLICT if the person is one already. */
-export async function grantAdministrator(scope: Running, personId: string): Promise<Administrator> {
+export async function grantAdministrator(
+  scope: ApplianceContext,
+  personId: string,
+): Promise<Administrator> {
   const { store } = scope;
   const person = await findPerson(store, personId);
   if (person === null) throw new AppError("NOT_FOUND", "There is no person with this id.");
@@ -79,7 +87,10 @@ export async function grantAdministrator(scope: Running, personId: string): Prom
 }
 
 /** Removes an administrator, which can be the actor. Throws NOT_FOUND, and CONFLICT for the last administrator. */
-export async function revokeAdministrator(scope: Running, personId: string): Promise<void> {
+export async function revokeAdministrator(
+  scope: ApplianceContext,
+  personId: string,
+): Promise<void> {
   const { store } = scope;
   await store.atomic([
     ...guardActingAdministrator(scope),
@@ -97,7 +108,7 @@ export async function revokeAdministrator(scope: Running, personId: string): Pro
   ]);
 }
 
-export function listOrganizationEntries({ store }: Running): Promise<OrganizationEntry[]> {
+export function listOrganizationEntries({ store }: ApplianceContext): Promise<OrganizationEntry[]> {
   return findOrganizationEntries(store);
 }
 
@@ -122,7 +133,10 @@ export function createOwnedOrganization(
  * People without another organization are deleted. Throws NOT_FOUND, and CONFLICT if an
  * administrator would belong to no organization.
  */
-export async function deleteOrganization(scope: Running, organizationId: string): Promise<void> {
+export async function deleteOrganization(
+  scope: ApplianceContext,
+  organizationId: string,
+): Promise<void> {
   const { store, clock, actor } = scope;
   const at = formatTimestamp(clock());
   const type = "organization.deleted";

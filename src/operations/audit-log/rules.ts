@@ -61,7 +61,7 @@ export const startFold = (newest: FoldableEntry): FoldedEntries => ({
 });
 
 /** Subjects without names, so a single entry has little information. */
-const nameless = /^subscriber\./;
+const namelessSubjects = /^subscriber\./;
 
 /**
  * Whether an older entry repeats these: the same actor made the same change within an hour, to the same record, in the
@@ -78,6 +78,6 @@ export function isRepetition({ newest, since }: FoldedEntries, older: FoldableEn
     (older.subjectId === newest.subjectId ||
       (older.at === newest.at && older.requestId === newest.requestId) ||
       older.changes !== null ||
-      nameless.test(older.action))
+      namelessSubjects.test(older.action))
   );
 }

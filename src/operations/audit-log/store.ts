@@ -57,7 +57,7 @@ const entriesPerPortion = 2_500;
 const members = `${getTableName(people)} p join ${getTableName(memberships)} m on m.person_id = p.id`;
 
 /** Returns the IDs of people and records whose name contains this text. */
-async function findSubjectsNamed({ store, organizationId, signal }: Searching, name: string) {
+async function findSubjectsNamed({ store, organizationId, signal }: SearchContext, name: string) {
   const ids = new Set<string>();
   const searchNames = async (from: string, alias: string, owner: string, column: string) => {
     const where = { text: `${owner}.organization_id = ?`, parameters: [organizationId], cost: 0 };
@@ -72,7 +72,7 @@ async function findSubjectsNamed({ store, organizationId, signal }: Searching, n
 }
 
 /** A tenant, and a signal that aborts the search when the client disconnects. */
-type Searching = Tenant & { signal?: AbortSignal | null };
+type SearchContext = Tenant & { signal?: AbortSignal | null };
 
 /** Returns the SQL condition of all filters except the text search. */
 function buildCondition({ noun, action, subjectId, actor, actorId, from, to }: AuditFilters) {
@@ -100,7 +100,7 @@ type MatchingEntry = FoldableEntry & Pick<EntryRow, "actorName" | "subjectName">
 
 /** Yields matching entries in portions, between which other work can run. */
 async function* findMatches(
-  tenant: Searching,
+  tenant: SearchContext,
   filters: AuditFilters,
   order: keyof typeof orders,
 ): AsyncGenerator<MatchingEntry[]> {
@@ -140,7 +140,7 @@ const readEntries = ({ store, organizationId }: Tenant, seqs: readonly number[])
 
 /** Returns a page of matching entries, newest first, and the total number of matches. */
 export async function findEntryPage(
-  tenant: Searching,
+  tenant: SearchContext,
   { page, per_page, fold, ...filters }: AuditQuery,
 ): Promise<{ rows: EntryRow[]; total: number }> {
   const { store, organizationId } = tenant;
@@ -176,7 +176,7 @@ const foldedAtLeast = 20_000;
  * beyond the page count one by one, because the first page must not read years.
  */
 async function findFoldedPage(
-  tenant: Searching,
+  tenant: SearchContext,
   filters: AuditFilters,
   offset: number,
   perPage: number,
@@ -211,7 +211,7 @@ async function findFoldedPage(
 }
 
 async function countOlder(
-  { store, organizationId }: Searching,
+  { store, organizationId }: SearchContext,
   filters: AuditFilters,
   seq: number,
 ): Promise<number> {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createId } from "../../core/ids.ts";
 import type { TargetGuard } from "../../core/security/target-guard.ts";
 import { copyPrefix } from "../../database/backup/backup-file.ts";
-import type { Copying } from "../../database/backup/copy.ts";
+import type { RunningCopy } from "../../database/backup/copy.ts";
 import { BucketClient, type RetryOptions } from "../../core/outgoing/bucket.ts";
 import { isPart } from "./rules.ts";
 import type { Bucket } from "../../core/outgoing/bucket-schema.ts";
@@ -24,7 +24,7 @@ type DestinationContext = {
   targets: TargetGuard;
   clock: () => number;
   /** Writes a backup to a file. */
-  copyTo: (file: string) => Copying["done"];
+  copyTo: (file: string) => RunningCopy["done"];
   /** Timeouts of bucket requests, if not the default. */
   patience?: RetryOptions;
 };

@@ -6,7 +6,7 @@ import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { createId } from "../../core/ids.ts";
 import { copyPrefix } from "../../database/backup/backup-file.ts";
-import type { Copying, Sealing } from "../../database/backup/copy.ts";
+import type { RunningCopy, Sealing } from "../../database/backup/copy.ts";
 import { createFileName } from "./rules.ts";
 
 /** Time until an unused copy expires. */
@@ -31,14 +31,14 @@ type Dependencies = {
   /** Folder that contains the copies. */
   directory: string;
   clock: Clock;
-  copyTo: (file: string, sealing: Sealing | null) => Copying;
+  copyTo: (file: string, sealing: Sealing | null) => RunningCopy;
 };
 
 /** Creates one copy at a time. Removes it after the download, or after ten minutes. */
 export class BackupDownloads implements Backups {
   readonly #dependencies: Dependencies;
   readonly #waiting = new Map<string, { backup: Backup; personId: string; expiry: Timer }>();
-  #running: Copying | null = null;
+  #running: RunningCopy | null = null;
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;

@@ -6,7 +6,7 @@ import type { Log } from "../../core/log.ts";
 import { type Collector, createFamily } from "../../core/metrics.ts";
 import type { Vault } from "../../core/security/secrets.ts";
 import type { TargetGuard } from "../../core/security/target-guard.ts";
-import type { Copying, Sealing } from "../../database/backup/copy.ts";
+import type { RunningCopy, Sealing } from "../../database/backup/copy.ts";
 import type { Store } from "../../database/store.ts";
 import {
   listAdministratorOrganizations,
@@ -34,14 +34,14 @@ type Dependencies = {
   log: Log;
   /** Folder for a backup until it is uploaded. */
   workIn: string;
-  copyTo: (file: string, sealing: Sealing | null) => Copying;
+  copyTo: (file: string, sealing: Sealing | null) => RunningCopy;
 };
 
 type Outcome = { triedFor: number; retryAt: number | null; lastError: string };
 
 export class ScheduledBackups implements Collector {
   readonly #dependencies: Dependencies;
-  #copying: Copying | null = null;
+  #copying: RunningCopy | null = null;
   /** Backup in progress. Resolves to the reason of a failure, or to null after success. */
   #running: Promise<string | null> | null = null;
   #timer: ReturnType<typeof setInterval> | null = null;

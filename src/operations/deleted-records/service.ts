@@ -63,7 +63,7 @@ export async function removeDeletedRecord(scope: Scope, id: string): Promise<typ
   );
 }
 
-type Given = { name?: string | undefined; slug?: string | undefined; notify?: boolean };
+type RestoreChoice = { name?: string | undefined; slug?: string | undefined; notify?: boolean };
 
 /**
  * Restores a deleted record with its history and its links to records that exist. Links to other deleted records return
@@ -74,7 +74,7 @@ export async function restoreDeletedRecord(
   scope: Scope,
   wanted: DeletableNoun,
   id: string,
-  given: Given = {},
+  given: RestoreChoice = {},
 ): Promise<Restored> {
   const { organizationId } = scope;
   const row = assertFound(await findDeleted(scope, id), noun);
@@ -126,7 +126,7 @@ const namedNouns: ReadonlySet<DeletableNoun> = new Set([
 async function buildCollisionGuards(
   scope: Scope,
   row: DeletedRow,
-  given: Given,
+  given: RestoreChoice,
 ): Promise<Statement[]> {
   const { organizationId } = scope;
   const { id } = row;

@@ -14,7 +14,7 @@ import type { Store } from "../../database/store.ts";
 import {
   sumBytesPerDay,
   computeDaysUntilFull,
-  type Growing,
+  type DataGrowth,
   rowBytes,
 } from "../retention/growth.ts";
 import type { Diagnosis } from "./diagnostic.ts";
@@ -32,7 +32,7 @@ const minFreeBytes = 1_000_000_000;
 /** … and so is a free share of the disk below this. */
 const minFreeShare = 0.05;
 /** A problem ends only if the free space is this factor above the threshold. */
-const margin = 1.2;
+const recoveryFactor = 1.2;
 
 /** Free and total bytes of a file system. `free` is the space available to this process. */
 export type Disk = { free: number; total: number };
@@ -47,7 +47,7 @@ const roomAdvice = "Make room, or move the data directory to a larger disk.";
 export function examineDiskSpace({ free, total }: Disk, isOpen: boolean): Diagnosis {
   const subject = "disk space";
   const message = `${formatBytes(free)} of ${formatBytes(total)} are free`;
-  const threshold = Math.max(minFreeBytes, total * minFreeShare) * (isOpen ? margin : 1);
+  const threshold = Math.max(minFreeBytes, total * minFreeShare) * (isOpen ? recoveryFactor : 1);
   if (free >= threshold) return createOkFinding(subject, message);
   return {
     ...problemFinding(subject, message, roomAdvice),
@@ -90,7 +90,7 @@ export async function examineDatabaseSize({
   ];
 }
 
-function examineGrowth(free: number, growths: readonly Growing[]): Finding {
+function examineGrowth(free: number, growths: readonly DataGrowth[]): Finding {
   const days = computeDaysUntilFull(free, growths);
   const a = `it grows by ${formatBytes(sumBytesPerDay(growths))} a day`;
   if (days > 10 * 365)
@@ -141,7 +141,7 @@ async function estimateGrowth(
   store: Store,
   retentionDays: Retention,
   now: number,
-): Promise<Growing[]> {
+): Promise<DataGrowth[]> {
   const since = formatTimestamp(now - observedDays * dayMs);
   const [counts] = await store.query<Record<string, number | null>>(
     `select

@@ -76,7 +76,7 @@ const certificate: Diagnostic<SharedContext> = {
 };
 
 /** Diagnostics that also run at an interval, by the name of the problem that they open. */
-export const watched = {
+export const watchedDiagnostics = {
   disk: diskSpace,
   certificate,
   events: { id: "events", area: "Server", examine: ({ progress }) => examineEvents(progress) },
@@ -133,9 +133,9 @@ export const dataDiagnostics: readonly Diagnostic<DataContext>[] = [
     leavesMachine: true,
     examine: ({ hosts }) => examineNetwork(hosts),
   },
-  watched["on-call"],
-  watched.drill,
-  watched.publishing,
+  watchedDiagnostics["on-call"],
+  watchedDiagnostics.drill,
+  watchedDiagnostics.publishing,
 ];
 
 /** Creates one diagnostic per mail server and per host of alert channels. */

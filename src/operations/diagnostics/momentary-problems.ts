@@ -11,9 +11,12 @@ const jumpMs = 5_000;
 const calmMs = 600_000;
 
 /** Readings of both clocks at the same time, in milliseconds. */
-export type Moment = { wall: number; monotonic: number };
+export type ClockReadings = { wall: number; monotonic: number };
 
-export function findMomentaryProblems(last: Moment, { wall, monotonic }: Moment): Problem[] {
+export function findMomentaryProblems(
+  last: ClockReadings,
+  { wall, monotonic }: ClockReadings,
+): Problem[] {
   const stalled = monotonic - last.monotonic - tickMs;
   const jumped = wall - last.wall - (monotonic - last.monotonic);
   const common = { stage: "", severity: "warning", until: wall + calmMs } as const;

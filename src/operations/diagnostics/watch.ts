@@ -20,8 +20,13 @@ import {
 } from "../../events/problems.ts";
 import type { EventReader } from "../../events/reader.ts";
 import { updateProgress, type Progress } from "./events.ts";
-import { type WatchContext, watched } from "./list.ts";
-import { isExpired, type Moment, findMomentaryProblems, tickMs } from "./momentary-problems.ts";
+import { type WatchContext, watchedDiagnostics } from "./list.ts";
+import {
+  isExpired,
+  type ClockReadings,
+  findMomentaryProblems,
+  tickMs,
+} from "./momentary-problems.ts";
 
 const examineMs = 30_000;
 
@@ -70,7 +75,7 @@ export class ProblemWatch {
   readonly #dependencies: Dependencies;
   readonly #monotonic: Clock;
   readonly #startedAt: number;
-  #last: Moment;
+  #last: ClockReadings;
   #examinedAt = -Infinity;
   #progress: Progress[] = [];
   /** Stalls and jumps that are not stored yet. */
@@ -106,7 +111,10 @@ export class ProblemWatch {
     await this.#examining;
   }
 
-  #moment = (): Moment => ({ wall: this.#dependencies.clock(), monotonic: this.#monotonic() });
+  #moment = (): ClockReadings => ({
+    wall: this.#dependencies.clock(),
+    monotonic: this.#monotonic(),
+  });
 
   #tick() {
     const now = this.#moment();
@@ -191,12 +199,12 @@ export class ProblemWatch {
     };
     const found: Problem[] = [];
     const examined = new Set<ProblemName>();
-    for (const name of Object.keys(watched) as (keyof typeof watched)[]) {
+    for (const name of Object.keys(watchedDiagnostics) as (keyof typeof watchedDiagnostics)[]) {
       if (isShared({ name }) && leases.findNamed("problems") === null) continue;
       // The scheduler gets an hour after the start to catch up on a backup that was missed while
       // the appliance was off.
       if (name === "backup" && monotonic - this.#startedAt < hourMs) continue;
-      const diagnoses = await watched[name].examine(context);
+      const diagnoses = await watchedDiagnostics[name].examine(context);
       found.push(...diagnoses.flatMap(({ problem }) => problem ?? []));
       if (organizationProblems.has(name) || diagnoses.every(({ verdict }) => verdict === "ok"))
         examined.add(name);

@@ -4,7 +4,7 @@ import { timingSafeEqual } from "node:crypto";
 import { invalidFieldError } from "../../core/validation.ts";
 import { parseBearerToken } from "../../http/access/authentication.ts";
 
-const shape = /^[\x21-\x7e]{32,200}$/;
+const tokenPattern = /^[\x21-\x7e]{32,200}$/;
 
 export type MetricsToken = ReturnType<typeof createMetricsToken>;
 
@@ -40,7 +40,7 @@ function readDigest(file: string | undefined): Buffer | null {
       `must name a file that can be read (${file}: ${code})`,
     );
   }
-  if (shape.test(token)) return hashToken(token);
+  if (tokenPattern.test(token)) return hashToken(token);
   throw invalidFieldError(
     "--metrics-token-file",
     `must name a file with a token of 32 to 200 letters, digits and symbols without spaces; ${

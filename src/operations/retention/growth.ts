@@ -21,13 +21,13 @@ export const rowBytes = {
 };
 
 /** Daily growth of one kind of data, and the days until retention removes its oldest rows. */
-export type Growing = { bytesPerDay: number; daysLeft: number };
+export type DataGrowth = { bytesPerDay: number; daysLeft: number };
 
-export const sumBytesPerDay = (all: readonly Growing[]) =>
+export const sumBytesPerDay = (all: readonly DataGrowth[]) =>
   all.filter(({ daysLeft }) => daysLeft > 0).reduce((sum, { bytesPerDay }) => sum + bytesPerDay, 0);
 
 /** Returns the days until growth fills `free` bytes; Infinity for never. */
-export function computeDaysUntilFull(free: number, all: readonly Growing[]): number {
+export function computeDaysUntilFull(free: number, all: readonly DataGrowth[]): number {
   const growing = all.filter(({ bytesPerDay, daysLeft }) => bytesPerDay > 0 && daysLeft > 0);
   if (growing.length === 0) return Infinity;
   const rate = sumBytesPerDay(growing);

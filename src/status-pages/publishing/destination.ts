@@ -23,7 +23,7 @@ export type PublishDestination = {
 type Context = { publishDir: string | null; targets: TargetGuard };
 
 /** Timeout and attempts of a request. A failed publication is repeated as a whole. */
-const retries = { timeoutMs: 20_000, attempts: 2 };
+const requestLimits = { timeoutMs: 20_000, attempts: 2 };
 
 /** Throws an error for people if the place can't be used. */
 export async function createPublishDestination(
@@ -35,7 +35,7 @@ export async function createPublishDestination(
   if (s3 === null) throw new Error("No bucket is set.");
   // Loaded when the first page is published, because most appliances publish none.
   const { BucketClient } = await import("../../core/outgoing/bucket.ts");
-  const bucket = new BucketClient(s3, targets, retries);
+  const bucket = new BucketClient(s3, targets, requestLimits);
   return {
     has: () => Promise.resolve(true),
     put: ({ path, type, isImmutable = false }, content) =>

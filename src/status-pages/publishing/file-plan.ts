@@ -9,23 +9,23 @@ export type PlannedFile = {
   part: Part;
   language: PageLanguage;
   path: string;
-  occasion: Occasion;
+  occasion: RenderOccasion;
 };
 
 /**
  * When a file is rendered: each minute, because it contains the current time or a duration; after a change of a state;
  * or only after other changes.
  */
-export type Occasion = "time" | "state" | "content";
+export type RenderOccasion = "time" | "state" | "content";
 
 /** Occasions from the most frequent. Each includes those before it. */
-const occasions: readonly Occasion[] = ["time", "state", "content"];
+const occasions: readonly RenderOccasion[] = ["time", "state", "content"];
 
-export const isRenderedAt = (file: Occasion, now: Occasion) =>
+export const isRenderedAt = (file: RenderOccasion, now: RenderOccasion) =>
   occasions.indexOf(file) <= occasions.indexOf(now);
 
 /** Returns the occasion that includes both. */
-export const joinOccasions = (one: Occasion | null, other: Occasion): Occasion =>
+export const joinOccasions = (one: RenderOccasion | null, other: RenderOccasion): RenderOccasion =>
   one !== null && isRenderedAt(other, one) ? one : other;
 
 /** Name of the file with the time of the last publication. */
@@ -82,7 +82,7 @@ export function planFiles(
   months: readonly string[],
 ): PlannedFile[] {
   const open = new Set(incidents.filter(({ isOpen }) => isOpen).map(({ id }) => id));
-  const findOccasion = ({ name, parameter }: Part): Occasion => {
+  const findOccasion = ({ name, parameter }: Part): RenderOccasion => {
     if (name === "page" || name === "json") return "time";
     if (name === "incident") return open.has(parameter) ? "time" : "content";
     if (name === "history") return parameter === "" && open.size > 0 ? "time" : "content";

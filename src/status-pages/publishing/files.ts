@@ -17,7 +17,7 @@ import {
   asOfFile,
   createCopyLinks,
   linkIncidentFiles,
-  type Occasion,
+  type RenderOccasion,
   buildLanguagePath,
   planFiles,
   type PlannedFile,
@@ -33,7 +33,7 @@ export type PublishedFile = {
   type: string;
   /** Whether the content of this path never changes. */
   isImmutable?: boolean;
-  occasion: Occasion;
+  occasion: RenderOccasion;
   /** Renders the content; null if there is none any more. */
   read: () => Promise<Uint8Array | null>;
 };

@@ -13,7 +13,7 @@ import { findLastSeq } from "../../events/log.ts";
 import type { EventReader, Subscription } from "../../events/reader.ts";
 import { createPublishDestination, type PublishDestination } from "./destination.ts";
 import type { PublishedFile, RenderingServices } from "./files.ts";
-import { asOfFile, isRenderedAt, joinOccasions, type Occasion } from "./file-plan.ts";
+import { asOfFile, isRenderedAt, joinOccasions, type RenderOccasion } from "./file-plan.ts";
 import { folderRoot, isSamePlace, locatePlace, type Place, removalDays } from "./rules.ts";
 import type { PublishingPlan } from "./schema.ts";
 import { openBucket, openPublishing, toPlaceValues } from "./service.ts";
@@ -62,7 +62,7 @@ type Target = {
   /** Time of the first change that is not published; null without one. */
   changedAt: number | null;
   /** The kind of publication that the unpublished changes need; null for none. */
-  occasion: Occasion | null;
+  occasion: RenderOccasion | null;
   startedAt: number;
   failures: number;
   retryAt: number;
@@ -221,7 +221,7 @@ export class PagePublisher {
     }
   }
 
-  async #publish({ organizationId, pageId }: Target, occasion: Occasion) {
+  async #publish({ organizationId, pageId }: Target, occasion: RenderOccasion) {
     const { store, vault } = this.#dependencies;
     const row = await findPublishing({ store, organizationId }, pageId);
     const slug = await findSlug({ store, organizationId }, pageId);
@@ -240,7 +240,12 @@ export class PagePublisher {
   }
 
   /** Publishes the files of a page that the occasion can have changed. */
-  async #publishTo(place: Place, plan: PublishingPlan, row: PublishingRow, occasion: Occasion) {
+  async #publishTo(
+    place: Place,
+    plan: PublishingPlan,
+    row: PublishingRow,
+    occasion: RenderOccasion,
+  ) {
     const { store, targets, clock, publishDir } = this.#dependencies;
     const { organizationId, pageId } = row;
     const destination = await createPublishDestination(place, plan.s3, { publishDir, targets });

@@ -47,7 +47,7 @@ const readOnly = [
   "updatedAt",
 ];
 
-const failure = z.object({ since: Timestamp, reason: z.string() }).nullable();
+const lastFailure = z.object({ since: Timestamp, reason: z.string() }).nullable();
 
 export const PublishingPatch = bodySchema(
   readOnly,
@@ -66,11 +66,11 @@ export const Publishing = z
     }),
     files: z.int().meta({ description: "Number of files that are published now." }),
     publishedAt: Timestamp.nullable().meta({ description: "The last successful publication." }),
-    failure: failure.meta({
+    failure: lastFailure.meta({
       description: "The current failure, which is retried; null after a success.",
     }),
     removals: z
-      .array(z.object({ place: z.string(), files: z.int(), failure }))
+      .array(z.object({ place: z.string(), files: z.int(), failure: lastFailure }))
       .meta({ description: "Earlier places of the page whose files are being removed." }),
     secretsSet: z.array(z.string()),
     updatedAt: Timestamp.nullable(),

@@ -22,11 +22,13 @@ const rankOf = (impact: ImpactLevel) => incidentImpacts.indexOf(impact) + 1;
 const rankOfState = (state: ShownStatus) =>
   state === "down" ? rankOf("major-outage") : state === "degraded" ? rankOf("degraded") : 0;
 
-type Shown = { impact: ImpactLevel; since: string };
+type ShownImpact = { impact: ImpactLevel; since: string };
 
 /** Finds the worst impact of open incidents on each monitor; of equal ones, that of the earliest incident. */
-export function findOpenImpacts(incidents: readonly PublicIncident[]): ReadonlyMap<string, Shown> {
-  const found = new Map<string, Shown>();
+export function findOpenImpacts(
+  incidents: readonly PublicIncident[],
+): ReadonlyMap<string, ShownImpact> {
+  const found = new Map<string, ShownImpact>();
   for (const { status, createdAt, impactChanges = [], monitors } of incidents) {
     if (status === "resolved") continue;
     for (const { id, impact } of monitors) {
@@ -42,7 +44,7 @@ export function findOpenImpacts(incidents: readonly PublicIncident[]): ReadonlyM
 }
 
 /** Shows an impact, unless the monitor's own state is as bad. */
-export function applyImpact(monitor: PublicMonitor, shown: Shown | undefined): PublicMonitor {
+export function applyImpact(monitor: PublicMonitor, shown: ShownImpact | undefined): PublicMonitor {
   if (shown === undefined || rankOf(shown.impact) <= rankOfState(monitor.state)) return monitor;
   return { ...monitor, ...shown, state: stateByImpact[shown.impact] };
 }

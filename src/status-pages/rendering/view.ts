@@ -339,7 +339,7 @@ function buildHeadline(
   const judged = up + down.length + degraded.length + maintained.length;
   const open = incidents.filter(({ isOpen }) => isOpen);
   const detail = describeOpenIncidents(open.length, down.length > 0, language);
-  const composeHeadline = (tone: Tone, words: Words) => ({
+  const composeHeadline = (tone: Tone, words: SentenceParts) => ({
     tone,
     words,
     text: words.map((word) => (typeof word === "string" ? word : word.name)).join(""),
@@ -392,7 +392,7 @@ function describeRest(
 }
 
 /** Parts of a sentence. Names are separate parts, so that their writing direction does not affect the sentence. */
-type Words = (string | { name: string })[];
+type SentenceParts = (string | { name: string })[];
 
 const maxNamed = 3;
 /** Names before “and 2 more”. */
@@ -403,7 +403,7 @@ function describeTroubles(
   language: Language,
   down: readonly string[],
   degraded: readonly string[],
-): Words {
+): SentenceParts {
   const first = down.length === 0 ? [] : describeState(language, down, "namesDown", "systemsDown");
   if (degraded.length === 0) return first;
   const second = describeState(language, degraded, "namesDegraded", "systemsDegraded");
@@ -420,11 +420,11 @@ function describeTroubles(
 function joinWords(
   language: Language,
   key: "clauses" | "sentences",
-  first: Words,
-  second: Words,
-): Words {
-  const parts = language.split<Words>(key, { first, second });
-  return parts.flatMap((part): Words => ("text" in part ? [part.text] : part.value));
+  first: SentenceParts,
+  second: SentenceParts,
+): SentenceParts {
+  const parts = language.split<SentenceParts>(key, { first, second });
+  return parts.flatMap((part): SentenceParts => ("text" in part ? [part.text] : part.value));
 }
 
 /** Returns `A, B and C are down`, `A, B and 2 more are down`, or `4 systems are down` if the names are too long. */
@@ -433,11 +433,11 @@ function describeState(
   names: readonly string[],
   named: "namesDown" | "namesDegraded",
   counted: "systemsDown" | "systemsDegraded",
-): Words {
+): SentenceParts {
   const listedNames = names.slice(0, names.length > maxNamed ? maxNamedBeforeMore : maxNamed);
   if (listedNames.join("").length > maxNameLength) return [language.count(counted, names.length)];
   const more = names.length - listedNames.length;
-  const items: Words = [
+  const items: SentenceParts = [
     ...listedNames.map((name) => ({ name })),
     ...(more > 0 ? [language.count("more", more)] : []),
   ];
@@ -445,8 +445,8 @@ function describeState(
     .splitList(items)
     .map((part) => ("text" in part ? part.text : part.value));
   return language
-    .splitCount<Words>(named, names.length, { names: listedParts })
-    .flatMap((part): Words => ("text" in part ? [part.text] : part.value));
+    .splitCount<SentenceParts>(named, names.length, { names: listedParts })
+    .flatMap((part): SentenceParts => ("text" in part ? [part.text] : part.value));
 }
 
 /** Describes a past incident without its timeline. */

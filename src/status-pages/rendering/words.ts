@@ -5,8 +5,8 @@ import type { Look } from "../look-schema.ts";
 import type { PublicIncident } from "../formats/public-data.ts";
 
 /** A rendered text, as HTML and as plain text. */
-type Words = { html: string; text: string };
-export type RenderText = (written: string) => Words;
+type RenderedText = { html: string; text: string };
+export type RenderText = (written: string) => RenderedText;
 
 /** A text to render. Our own texts can contain names, so they are not parsed as Markdown. */
 type SourceText = { text: string; isMarkdown: boolean };
@@ -14,12 +14,12 @@ type SourceText = { text: string; isMarkdown: boolean };
 /** Maximum characters in the cache. */
 const maxCachedLength = 4_000_000;
 /** Rendered texts by source text, least recently used first. */
-const cachedWords = new Map<string, Words>();
+const cachedWords = new Map<string, RenderedText>();
 let cachedLength = 0;
 
 /** Renders each distinct text once, and yields to other work in between. Returns a lookup by source text. */
 export async function renderWords(all: Iterable<SourceText>): Promise<RenderText> {
-  const renderedTexts = new Map<string, Words>([["", { html: "", text: "" }]]);
+  const renderedTexts = new Map<string, RenderedText>([["", { html: "", text: "" }]]);
   await forEachYielding(all, (written) => {
     if (!renderedTexts.has(written.text)) renderedTexts.set(written.text, renderCached(written));
   });
@@ -30,7 +30,7 @@ export async function renderWords(all: Iterable<SourceText>): Promise<RenderText
   };
 }
 
-function renderCached({ text, isMarkdown }: SourceText): Words {
+function renderCached({ text, isMarkdown }: SourceText): RenderedText {
   const key = `${isMarkdown ? "markdown" : "plain"} ${text}`;
   const known = cachedWords.get(key);
   if (known !== undefined) {
@@ -50,7 +50,8 @@ function renderCached({ text, isMarkdown }: SourceText): Words {
   return words;
 }
 
-const measureEntry = (key: string, { html, text }: Words) => key.length + html.length + text.length;
+const measureEntry = (key: string, { html, text }: RenderedText) =>
+  key.length + html.length + text.length;
 
 type Texts = {
   page?: { description: string; look: Pick<Look, "banner"> };

@@ -25,7 +25,7 @@ export type ChoiceForm = {
   result: { text: string; isTrouble: boolean } | null;
 };
 
-type Word =
+type FormWord =
   Severity | "whatYouGet" | "lowestSeverity" | "whichSystems" | "howOften" | "save" | "unsubscribe";
 
 /** Renders the form as HTML. Its buttons save the choice, or unsubscribe. */
@@ -37,7 +37,7 @@ export function renderChoiceForm({
   ...form
 }: ChoiceForm): string {
   const { choice, sections, offered, takesDigests } = form;
-  const say = (key: Word) => escapeHtml(language.say(key));
+  const say = (key: FormWord) => escapeHtml(language.say(key));
   const isAll = choice.components === null;
   return `<form class="lock choice" method="post">
 <h1>${escapeHtml(language.say("updatesFrom", { title }))}</h1>

@@ -19,11 +19,16 @@ import type { SubscriberRow } from "./store.ts";
 const maxFormBytes = 256 * 1024;
 
 /** A visit of a subscriber through a link of an e-mail. */
-export type Visit = { request: Request; scope: Scope; row: SubscriberRow; page: PlainPage };
+export type SubscriberVisit = {
+  request: Request;
+  scope: Scope;
+  row: SubscriberRow;
+  page: PlainPage;
+};
 
 /** Responds to the link with which a subscriber changes the choice or unsubscribes. */
 export async function respondChoice(
-  { request, scope, row, page }: Visit,
+  { request, scope, row, page }: SubscriberVisit,
   language: Language,
 ): Promise<Response> {
   const { title } = page;

@@ -9,7 +9,7 @@ import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
 import { createId } from "../../core/ids.ts";
 import type { Statement, Store } from "../../database/store.ts";
 import { type OutboxRoom, createOutboxRoom } from "../../alerting/sending/outbox-room.ts";
-import { FairFollower, type Outcome, type Work } from "../../events/fair-follower.ts";
+import { FairFollower, type Outcome, type FollowerWork } from "../../events/fair-follower.ts";
 import type { LoggedEvent } from "../../events/catalogue.ts";
 import { readSince } from "../../events/log.ts";
 import type { Log } from "../../core/log.ts";
@@ -173,7 +173,7 @@ export class SubscriberFanOut {
   }
 
   async #decide(
-    { organizationId, events, part, rows }: Work<NoticedEvent, Part>,
+    { organizationId, events, part, rows }: FollowerWork<NoticedEvent, Part>,
     room: OutboxRoom,
   ): Promise<Outcome<Part>> {
     const now = this.#dependencies.clock();

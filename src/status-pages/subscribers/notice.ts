@@ -55,7 +55,7 @@ export type NoticeOrigin = {
   isChat?: boolean;
 };
 
-type Words = Pick<Message, "title" | "facts" | "url"> & Partial<Message>;
+type NoticeText = Pick<Message, "title" | "facts" | "url"> & Partial<Message>;
 
 /** Composes a notice as an e-mail. Only a confirmation question contains `confirmUrl`. */
 export function buildNoticeMessage(
@@ -84,7 +84,7 @@ export function buildNoticeMessage(
   };
 }
 
-function composeWords(notice: Notice, origin: NoticeOrigin, confirmUrl: string): Words {
+function composeWords(notice: Notice, origin: NoticeOrigin, confirmUrl: string): NoticeText {
   if (notice.type === "subscription.question") return composeQuestion(origin, confirmUrl);
   // The items are added for each recipient.
   if (notice.type === "digest") return composeDigest([], origin);
@@ -93,7 +93,10 @@ function composeWords(notice: Notice, origin: NoticeOrigin, confirmUrl: string):
     : composeIncident(notice, origin);
 }
 
-function composeQuestion({ pageTitle: title, language, isChat }: NoticeOrigin, url: string): Words {
+function composeQuestion(
+  { pageTitle: title, language, isChat }: NoticeOrigin,
+  url: string,
+): NoticeText {
   const value = language.say(isChat === true ? "confirmChatText" : "confirmText", { title });
   return { title: language.say("confirmTitle", { title }), facts: [{ label: "", value }], url };
 }
@@ -111,7 +114,7 @@ const maintenanceWords = {
 function composeMaintenance(
   { type, data }: MaintenanceNotice,
   { pageTitle, pageUrl, timeZone, language }: NoticeOrigin,
-): Words {
+): NoticeText {
   const { title, description, startsAt, endsAt } = data;
   const [label, sentence] = maintenanceWords[type];
   const showsDates = type !== "maintenance.planned" || description === "";
@@ -130,7 +133,7 @@ function composeMaintenance(
 function composeIncident(
   { type, at, data }: Extract<Notice, { data: IncidentData }>,
   origin: NoticeOrigin,
-): Words {
+): NoticeText {
   const { pageTitle, pageUrl, timeZone, language } = origin;
   const { id, status, severity, monitor, isMarkdown } = data;
   const { title, message } = translateIncidentData(data, origin);
@@ -181,7 +184,7 @@ const isMaintenance = (notice: Notice): notice is MaintenanceNotice =>
   notice.type in maintenanceWords;
 
 /** Composes the summary of a week: the title of each notice, with its time. */
-function composeDigest(notices: readonly Notice[], origin: NoticeOrigin): Words {
+function composeDigest(notices: readonly Notice[], origin: NoticeOrigin): NoticeText {
   const { pageTitle, pageUrl, timeZone, language } = origin;
   return {
     title: language.say("weekOf", { title: pageTitle }),

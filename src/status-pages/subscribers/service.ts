@@ -92,7 +92,7 @@ type AddedSubscriber = Pick<
   SubscriberChoice;
 
 /** The choice of a subscriber who chose nothing yet: everything. */
-const everything = {
+const defaultChoice = {
   incidents: true,
   minimumSeverity: "minor",
   maintenance: true,
@@ -143,7 +143,7 @@ const createUnconfirmed = (
   addressKey: addressKeyOf("email", email),
   secrets: "{}",
   confirmedAt: null,
-  ...everything,
+  ...defaultChoice,
   language,
 });
 
@@ -157,7 +157,7 @@ function createUnconfirmedChat({ vault, organizationId, clock }: Scope, chat: Re
     addressKey: sha256(webhookUrl),
     secrets: sealAll(vault, secretLocationOf({ organizationId, id }), { webhookUrl }),
     confirmedAt: null,
-    ...everything,
+    ...defaultChoice,
     language,
   } satisfies AddedSubscriber;
 }

@@ -13,7 +13,7 @@ import { takesChats } from "../rules.ts";
 import { findPlainPage } from "../store.ts";
 import { openToken, sealToken } from "./links.ts";
 import type { LinkVerb } from "../site/public-paths.ts";
-import type { Visit } from "./choice-visits.ts";
+import type { SubscriberVisit } from "./choice-visits.ts";
 import { type ChatType, findChatType } from "./chat-webhooks.ts";
 import { askChat, askMailbox, confirmSubscriber, endSubscription } from "./service.ts";
 import { emailKeyOf } from "../../accounts/people/rules.ts";
@@ -84,7 +84,7 @@ export function createSubscriptions({ services, signUps, addressOf }: Dependenci
 }
 
 /** Responds to a link of an existing subscriber. */
-async function respondToSubscriber(visit: Visit, verb: LinkVerb): Promise<Response> {
+async function respondToSubscriber(visit: SubscriberVisit, verb: LinkVerb): Promise<Response> {
   const { request, scope, row, page } = visit;
   const { id, address } = row;
   const { title } = page;

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { exportConfiguration } from "../../../src/configuration/export-service.ts";
 import type { Route } from "../../../src/http/openapi.ts";
 import { unknownId } from "../../support/appliance.ts";
-import { crawlRoutes, reads } from "../../support/crawler.ts";
+import { crawlRoutes, readRoutes } from "../../support/crawler.ts";
 import { createPager } from "../../support/pager.ts";
 import { createPerson, signInMember } from "../../support/people.ts";
 import { createSampleRecord, fillIds, nounOf, sampleBodies } from "../../support/records.ts";
@@ -33,8 +33,8 @@ test("no other route than these shows a contact method", async () => {
   const { api, id, ids } = world;
   const owner = await signInMember(world, "owner", { administrator: true });
   const all = [
-    ...(await crawlRoutes(reads.api, ids, api)),
-    ...(await crawlRoutes(reads.dashboard, ids, owner.page)),
+    ...(await crawlRoutes(readRoutes.api, ids, api)),
+    ...(await crawlRoutes(readRoutes.dashboard, ids, owner.page)),
   ];
   expect(all.length).toBeGreaterThan(100);
   const leaking = all.filter(

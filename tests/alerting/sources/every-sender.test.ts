@@ -27,7 +27,7 @@ import {
   type Reported,
   type Sender,
   senders,
-  type Sent,
+  type SentRequest,
   snsCertificateUrl,
 } from "../../support/senders.ts";
 
@@ -91,7 +91,7 @@ async function createReceiver(world: Pager, { receiver, fields }: Sender, channe
 }
 
 /** Stores a mail as the SMTP listener does, without its connection. */
-async function sendMail({ path, body }: Sent, context: MailContext): Promise<number> {
+async function sendMail({ path, body }: SentRequest, context: MailContext): Promise<number> {
   try {
     const recipient = await findRecipient(path, "10.0.0.1", context);
     await receiveMail(Buffer.from(body), [recipient], "10.0.0.1", context);
@@ -116,7 +116,7 @@ async function createWay(world: Pager, sender: Sender) {
     reportRun: (job, report) =>
       reportRun(job, report, { reportTo: engine.reportTo, services: appliance }),
   };
-  const deliver = async (sent: Sent): Promise<number> => {
+  const deliver = async (sent: SentRequest): Promise<number> => {
     if (isMail(sender)) return sendMail(sent, mails);
     const { method, path, body, headers } = sent;
     const type = path.startsWith("/push") ? "application/x-www-form-urlencoded" : "text/plain";

@@ -8,7 +8,7 @@ import {
   constrainNames,
   issueCertificate,
   exportKey,
-  type Party,
+  type KeyOwner,
   createParty,
   issueRoot,
 } from "../../support/certificate-builder.ts";
@@ -17,7 +17,7 @@ const host = "127.0.0.1";
 const names = ["localhost", "127.0.0.1"];
 
 /** A server that sends these certificates. */
-async function startServer(subject: Party, ...chain: string[]) {
+async function startServer(subject: KeyOwner, ...chain: string[]) {
   const server = createServer(
     { key: exportKey(subject), cert: chain.join("") },
     (socket: TLSSocket) => {
@@ -38,7 +38,7 @@ async function startServer(subject: Party, ...chain: string[]) {
 
 const [oldRoot, newRoot, inter, leaf] = ["Old Root", "New Root", "Intermediate X", "leaf"].map(
   createParty,
-) as [Party, Party, Party, Party];
+) as [KeyOwner, KeyOwner, KeyOwner, KeyOwner];
 const isAuthority = true;
 const oldRootPem = issueRoot(oldRoot);
 const newRootPem = issueRoot(newRoot);
@@ -85,7 +85,7 @@ describe("a path to a trusted authority", () => {
   test("is rejected if one of its certificates is invalid", async () => {
     const impostor = createParty("Intermediate X");
     const nameConstraints = Buffer.from("300da00b3009820774657374", "hex");
-    const bad: [string, string, Party?][] = [
+    const bad: [string, string, KeyOwner?][] = [
       [leafPem, issueCertificate(inter, newRoot, { isAuthority: false })],
       [leafPem, issueCertificate(inter, newRoot, { isAuthority, isKeyForSigning: false })],
       [leafPem, issueCertificate(inter, newRoot, { isAuthority, from: -9, to: -1 })],
@@ -210,10 +210,12 @@ describe("a path to a trusted authority", () => {
   test("is searched within limits", () => {
     const parties = Array.from({ length: 40 }, () => createParty("same"));
     const sent = [
-      issueCertificate(leaf, parties[0] as Party, { names }),
+      issueCertificate(leaf, parties[0] as KeyOwner, { names }),
       ...parties.flatMap((one, index) =>
         [1, 7, 13].map((step) =>
-          issueCertificate(one, parties[(index + step) % parties.length] as Party, { isAuthority }),
+          issueCertificate(one, parties[(index + step) % parties.length] as KeyOwner, {
+            isAuthority,
+          }),
         ),
       ),
     ].map((pem) => new X509Certificate(pem).raw);

@@ -6,7 +6,7 @@ import { buildConditions, secretsOf } from "../../../src/monitoring/checks/proto
 import { readBody, defaultPatienceMs } from "../../../src/monitoring/checks/kinds/http-body.ts";
 import { LocalFailure } from "../../../src/core/outgoing/failures.ts";
 import type { HttpResponse } from "../../../src/core/outgoing/http/response.ts";
-import { type Memory, uncounted } from "../../../src/core/outgoing/memory.ts";
+import { type Memory, uncountedMemory } from "../../../src/core/outgoing/memory.ts";
 import type { MonitorSettings } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { NewMonitor } from "../../../src/monitoring/monitors/schema.ts";
 import { runCheckOfType, createCheckContext, runUntilTimedOut } from "../../support/check-runs.ts";
@@ -59,7 +59,7 @@ function createCountedMemory() {
   return { memory, kept: heldBytes };
 }
 
-async function issueOf(wanted: object, response: HttpResponse, memory: Memory = uncounted) {
+async function issueOf(wanted: object, response: HttpResponse, memory: Memory = uncountedMemory) {
   const usual = NewMonitor.parse({ type: "http", name: "Target", url: "http://intranet.lan" });
   const settings = { ...usual, ...wanted } as unknown as MonitorSettings<"http">;
   const collectSecrets = () => secretsOf(settings);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createAccessTokenCache } from "../../../src/core/outgoing/access-tokens.ts";
-import { uncounted } from "../../../src/core/outgoing/memory.ts";
+import { uncountedMemory } from "../../../src/core/outgoing/memory.ts";
 import { createTargetGuard } from "../../../src/core/security/target-guard.ts";
 import { checkKinds } from "../../../src/monitoring/checks/kinds.ts";
 import { TroubleWatch } from "../../../src/monitoring/checks/engine/own-trouble.ts";
@@ -70,7 +70,7 @@ async function runFailingCheck(
       log: { info() {}, warn() {}, error() {} },
       organizationId: "ours",
       accessTokens: createAccessTokenCache(),
-      memory: { ...uncounted, end() {} },
+      memory: { ...uncountedMemory, end() {} },
       browserTurn: (work) => work(),
       membersOf: async () => [],
       inTurn: (work) => work(),

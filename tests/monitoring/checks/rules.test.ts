@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
-  type Found,
+  type CheckResult,
   type MonitorState,
   computeNextSlot,
   computePhase,
@@ -11,7 +11,7 @@ import {
 } from "../../../src/monitoring/checks/rules.ts";
 
 /** One check: its result, and whether it ran during maintenance. */
-type Step = { found: Found; inMaintenance: boolean };
+type Step = { found: CheckResult; inMaintenance: boolean };
 
 const atOf = (index: number) => new Date(Date.UTC(2026, 10, 20, 10, index)).toISOString();
 const beginning: MonitorState = { status: "pending", since: atOf(0), failures: 0, successes: 0 };
@@ -51,8 +51,12 @@ function statusOf(history: readonly Step[], patience: Patience): MonitorState["s
 }
 
 const found = fc.oneof(
-  fc.constantFrom("up", "degraded", "unknown").map((status): Found => ({ status })),
-  fc.constantFrom<Found>({ status: "down" }, { status: "down" }, { status: "down", isFinal: true }),
+  fc.constantFrom("up", "degraded", "unknown").map((status): CheckResult => ({ status })),
+  fc.constantFrom<CheckResult>(
+    { status: "down" },
+    { status: "down" },
+    { status: "down", isFinal: true },
+  ),
 );
 const step = fc.record({
   found,
@@ -94,7 +98,7 @@ describe("the state of a monitor after its checks", () => {
   const down = { status: "down" } as const;
   const unknown = { status: "unknown" } as const;
   const readSeen = (
-    results: Found[],
+    results: CheckResult[],
     retries: number,
     maintained: number[] = [],
     successThreshold = 1,
@@ -159,7 +163,7 @@ describe("the state of a monitor after its checks", () => {
 
 describe("seconds to the next check", () => {
   const pace = { intervalSeconds: 60, retryIntervalSeconds: 20 };
-  const computeNext = (status: MonitorState["status"], found: Found, by = pace) =>
+  const computeNext = (status: MonitorState["status"], found: CheckResult, by = pace) =>
     computeSecondsToNext({ ...beginning, status }, found, by);
 
   test("are the retry interval while a failure is unconfirmed, else the interval", () => {

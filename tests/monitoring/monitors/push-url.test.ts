@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import type { Role } from "../../../src/core/roles.ts";
 import type { Client } from "../../support/appliance.ts";
-import { type CrawledResponse, crawlRoutes, reads } from "../../support/crawler.ts";
+import { type CrawledResponse, crawlRoutes, readRoutes } from "../../support/crawler.ts";
 import { openStream } from "../../support/live.ts";
 import { createPager } from "../../support/pager.ts";
 import { createSampleRecord } from "../../support/records.ts";
@@ -45,18 +45,18 @@ test("no response to a read key or a viewer contains the token of a push monitor
   const viewer = (await signInMember(job, "viewer")).page;
   const owner = (await signInMember(job, "owner")).page;
   const readers = [
-    { routes: reads.api, client: ours.reader },
-    { routes: reads.dashboard, client: viewer },
+    { routes: readRoutes.api, client: ours.reader },
+    { routes: readRoutes.dashboard, client: viewer },
   ];
   const writers = [
-    { routes: reads.api, client: ours.api },
-    { routes: reads.dashboard, client: owner },
+    { routes: readRoutes.api, client: ours.api },
+    { routes: readRoutes.dashboard, client: owner },
   ];
   expect(token).toMatch(/^[0-9a-f-]{36}$/);
   for (const round of [readers, writers, readers])
     for (const { routes, client } of round) {
       const responses = await crawlRoutes(routes, job.ids, client);
-      if (routes === reads.api)
+      if (routes === readRoutes.api)
         responses.push({ path: "/metrics", ...(await client("GET", "/metrics")) });
       const found = responses.filter(({ status }) => status === 200).map(({ path }) => path);
       expect(found).toContainEqual(expect.stringContaining(id));

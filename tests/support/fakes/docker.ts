@@ -23,14 +23,14 @@ const replyWithContainers =
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
     });
 
-const up = ["running", "Up 3 hours (healthy)"] as [string, string];
+const upStatus = ["running", "Up 3 hours (healthy)"] as [string, string];
 const labelFields = { container: "label=app=shop" };
 
 export const docker: Fake = {
   over: "tcp",
   at: (host, port, isSecure) => ({ host, port, tls: isSecure }),
   fields: { container: "shop-web" },
-  serve: replyWithContainers(up),
+  serve: replyWithContainers(upStatus),
   up: "The container is running and healthy, responded",
   details: { state: "running", health: "healthy" },
   alsoUp: [
@@ -41,7 +41,7 @@ export const docker: Fake = {
       { state: "running" },
     ],
     [
-      replyWithContainers(up, up),
+      replyWithContainers(upStatus, upStatus),
       "All 2 containers are running, responded",
       labelFields,
       { containers: 2, running: 2, unhealthy: 0 },
@@ -53,7 +53,7 @@ export const docker: Fake = {
   },
   wrong: [
     [replyWithContainers(), "There is no such container."],
-    [replyWithContainers(up), "There is no such container.", { container: "other" }],
+    [replyWithContainers(upStatus), "There is no such container.", { container: "other" }],
     [replyWithContainers(["exited", "Exited (1)"]), "The container is not running but exited."],
     [replyWithContainers(["stopped", ""]), "The container is not running but exited."],
     [
@@ -65,15 +65,19 @@ export const docker: Fake = {
       "The container is not running but exited.",
     ],
     [
-      replyWithContainers(up, ["running", "Up 1 hour (Paused)"]),
+      replyWithContainers(upStatus, ["running", "Up 1 hour (Paused)"]),
       "1 of 2 containers is not running.",
       labelFields,
     ],
     [replyWithContainers(["CANARY-7f3a", ""]), "The container is not running."],
     [replyWithContainers(["running", "Up 1 hour (unhealthy)"]), "The container is unhealthy."],
-    [replyWithContainers(up, ["dead", ""], up), "1 of 3 containers is not running.", labelFields],
     [
-      replyWithContainers(up, ["running", "(unhealthy)"]),
+      replyWithContainers(upStatus, ["dead", ""], upStatus),
+      "1 of 3 containers is not running.",
+      labelFields,
+    ],
+    [
+      replyWithContainers(upStatus, ["running", "(unhealthy)"]),
       "1 of 2 containers is unhealthy.",
       labelFields,
     ],

@@ -73,14 +73,14 @@ export const buildRows = (value: string, name = "n", type = 3, end = eof) =>
 export const buildProcedureResult = (value: string) =>
   Buffer.concat([buildRows(value, "n", 3, eofBeforeMore), buildOk(6)]);
 
-const about = buildRows("11.8.2-MariaDB", "version", 0xfd);
+const versionRows = buildRows("11.8.2-MariaDB", "version", 0xfd);
 
 /** Supports TLS, one user with a password, and any query. */
 export const createMysqlServer =
   (onQuery: Buffer, onLogin?: Buffer, first = greeting): ServeSocket =>
   (socket, secure) => {
     const replyTo = (data: Buffer) =>
-      data.includes("SET ") ? buildOk(1) : data.includes("version()") ? about : onQuery;
+      data.includes("SET ") ? buildOk(1) : data.includes("version()") ? versionRows : onQuery;
     const replyToPackets = (line: Duplex) =>
       line.on("data", (data: Buffer) => {
         const sequence = data[3] ?? 0;

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import type { Fake } from "./fake.ts";
 
-const era = 2_208_988_800;
+const ntpEraSeconds = 2_208_988_800;
 
 /** A server of this stratum whose clock is ahead by a number of milliseconds. */
 const createNtpServer =
@@ -13,7 +13,7 @@ const createNtpServer =
     response.set(question.subarray(40, 48), 24);
     const now = Date.now() + aheadMs;
     for (const at of [32, 40]) {
-      response.writeUInt32BE(Math.floor(now / 1000) + era, at);
+      response.writeUInt32BE(Math.floor(now / 1000) + ntpEraSeconds, at);
       response.writeUInt32BE(Math.floor(((now % 1000) / 1000) * 2 ** 32), at + 4);
     }
     return response;

@@ -19,7 +19,7 @@ export const encodeNumber = (value: number, bytes: number) => {
 
 const buildError = (code: string, text: string) =>
   buildPostgresMessage("E", `SFATAL\0VFATAL\0C${code}\0M${text}\0\0`);
-export const ready = buildPostgresMessage("Z", "I");
+export const readyMessage = buildPostgresMessage("Z", "I");
 export const buildColumn = (name: string, type: number) =>
   Buffer.concat([
     Buffer.from(`${name}\0`),
@@ -41,11 +41,11 @@ const rows = Buffer.concat([
   buildPostgresMessage("T", encodeNumber(1, 2), column),
   buildDataRow("42"),
   buildPostgresMessage("C", "SELECT 1\0"),
-  ready,
+  readyMessage,
 ]);
 
 /** Server parameters, as text. */
-const about = Buffer.concat([
+const parameterMessages = Buffer.concat([
   buildPostgresMessage(
     "T",
     encodeNumber(2, 2),
@@ -54,14 +54,14 @@ const about = Buffer.concat([
   ),
   buildDataRow("17.2 (Debian 17.2-1)", "standby"),
   buildPostgresMessage("C", "SELECT 1\0"),
-  ready,
+  readyMessage,
 ]);
 
 const sslRequest = 80_877_103;
 
 const salt = "salt";
 const hashMd5 = (text: string) => createHash("md5").update(text).digest("hex");
-const proof = `md5${hashMd5(hashMd5(`${canary}probe`) + salt)}`;
+const passwordProof = `md5${hashMd5(hashMd5(`${canary}probe`) + salt)}`;
 
 /** Supports TLS, one user with SCRAM, and any query. */
 const createPostgresServer =
@@ -75,11 +75,11 @@ const createPostgresServer =
         } else if (data[0] === 0) line.write(buildPostgresMessage("R", encodeNumber(5, 4), salt));
         else if (data.toString("latin1", 0, 1) === "p")
           line.write(
-            data.includes(`${proof}\0`)
-              ? Buffer.concat([buildPostgresMessage("R", encodeNumber(0, 4)), ready])
+            data.includes(`${passwordProof}\0`)
+              ? Buffer.concat([buildPostgresMessage("R", encodeNumber(0, 4)), readyMessage])
               : buildError("28P01", "password authentication failed"),
           );
-        else line.write(data.includes("server_version") ? about : onQuery);
+        else line.write(data.includes("server_version") ? parameterMessages : onQuery);
       });
     replyToMessages(socket);
   };
@@ -109,11 +109,13 @@ export const postgres: Fake = {
     ],
     [replyOnceTo(buildError("57P03", "starting up")), "The server is starting or shutting down."],
     [
-      createPostgresServer(Buffer.concat([buildError("42703", `no column ${canary}`), ready])),
+      createPostgresServer(
+        Buffer.concat([buildError("42703", `no column ${canary}`), readyMessage]),
+      ),
       "The server does not understand the query.",
     ],
     [
-      createPostgresServer(Buffer.concat([buildError("XX000", "internal"), ready])),
+      createPostgresServer(Buffer.concat([buildError("XX000", "internal"), readyMessage])),
       "The server responded with error XX000.",
     ],
     [
@@ -122,7 +124,7 @@ export const postgres: Fake = {
           buildPostgresMessage("T", encodeNumber(1, 2), column),
           buildDataRow("7"),
           buildPostgresMessage("C", "SELECT 1\0"),
-          ready,
+          readyMessage,
         ]),
       ),
       "The query was answered, but assertion 1 failed: the value at $[0].n must be 42.",

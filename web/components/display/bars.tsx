@@ -21,7 +21,7 @@ export type BarTone = "up" | "degraded" | "down" | "maintenance" | "none";
 const openMs = 120;
 const closeMs = 160;
 const popover = { width: 328, gap: 12, edge: 8, usualHeight: 280 };
-const narrow = 760;
+const narrowWidth = 760;
 
 type Props = {
   /** The tone of each bar, and further classes. */
@@ -216,7 +216,7 @@ function computePopoverPosition(row: HTMLElement, index: number): CSSProperties 
   const bar = row.children[index]?.getBoundingClientRect() ?? new DOMRect();
   const rowBox = row.getBoundingClientRect();
   const { gap, edge, usualHeight } = popover;
-  const isNarrow = innerWidth <= narrow;
+  const isNarrow = innerWidth <= narrowWidth;
   const width = isNarrow ? Math.max(rowBox.width, 280) : popover.width;
   const center = bar.left + bar.width / 2;
   const wantedLeft = isNarrow ? rowBox.left : center - width / 2;

@@ -12,7 +12,7 @@ export {
   pluralize,
 } from "../../../src/core/text/formatting.ts";
 
-const thin = "\u202f";
+const thinSpace = "\u202f";
 
 /** Separates facts in a line. The no-break space prevents a line from starting with it. */
 export const dot = "\u00a0· ";
@@ -37,4 +37,5 @@ export const getReasonTone = (state: string, reason: string): string =>
   reason.startsWith(notJudgedPrefix) ? "quiet" : state;
 
 /** Formats a size, such as `12.4 MB`, with a thin space before the unit. */
-export const formatNarrowBytes = (bytes: number): string => formatBytes(bytes).replace(" ", thin);
+export const formatNarrowBytes = (bytes: number): string =>
+  formatBytes(bytes).replace(" ", thinSpace);

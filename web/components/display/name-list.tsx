@@ -2,13 +2,13 @@ import { getLocale } from "../../../src/core/text/locale.ts";
 import { t } from "../../language/text.ts";
 import { formatCount } from "./format.ts";
 
-const listing = new Intl.ListFormat(getLocale());
+const listFormat = new Intl.ListFormat(getLocale());
 
 /**
  * Joins names to a phrase such as `Shop, Search and Blog`. Each name has its own text direction.
  */
 export function Names({ names }: { names: readonly string[] }) {
-  return listing
+  return listFormat
     .formatToParts(names)
     .map(({ type, value }, index) => (type === "element" ? <bdi key={index}>{value}</bdi> : value));
 }

@@ -2,14 +2,14 @@
 import { useSignedInPerson } from "../../data/session.ts";
 import { tNode } from "../../language/text.ts";
 
-type Shared = { partial?: true | undefined };
+type PartialRecord = { partial?: true | undefined };
 
 /** Whether the person can change a record. With a limit to monitor groups, it must not concern other monitors, too. */
-export const useMayChange = ({ partial }: Shared): boolean =>
+export const useMayChange = ({ partial }: PartialRecord): boolean =>
   useSignedInPerson().mayWrite && partial !== true;
 
 /** Explains to people with write access why they can't change a record that also concerns other groups' monitors. */
-export function PartialNote({ subject, partial }: Shared & { subject: string }) {
+export function PartialNote({ subject, partial }: PartialRecord & { subject: string }) {
   const { mayWrite } = useSignedInPerson();
   if (partial !== true || !mayWrite) return null;
   return (

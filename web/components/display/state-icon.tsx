@@ -15,7 +15,7 @@ export const stateLabels: Record<State, string> = {
   unknown: t("Not judged"),
 };
 
-const cut = {
+const cutOut = {
   stroke: "var(--panel)",
   strokeWidth: 1.6,
   strokeLinecap: "round",
@@ -30,7 +30,7 @@ const shapes: Record<State, ReactNode> = {
   up: (
     <>
       <circle cx="8" cy="8" r="7" fill="currentColor" />
-      <path d="M5 8.3 7.1 10.4 11 6.2" {...cut} />
+      <path d="M5 8.3 7.1 10.4 11 6.2" {...cutOut} />
     </>
   ),
   degraded: (
@@ -42,20 +42,20 @@ const shapes: Record<State, ReactNode> = {
         strokeWidth="1.2"
         strokeLinejoin="round"
       />
-      <path d="M8 6v3.6M8 11.8v.01" {...cut} />
+      <path d="M8 6v3.6M8 11.8v.01" {...cutOut} />
     </>
   ),
   down: (
     <>
       <path d="M5 .9h6L15.1 5v6L11 15.1H5L.9 11V5z" fill="currentColor" />
-      <path d="m5.6 5.6 4.8 4.8m0-4.8-4.8 4.8" {...cut} />
+      <path d="m5.6 5.6 4.8 4.8m0-4.8-4.8 4.8" {...cutOut} />
     </>
   ),
   maintenance: (
     <>
       <rect x="1" y="1" width="14" height="14" rx="4" fill="currentColor" />
-      <circle cx="8" cy="8" r="4" {...cut} strokeWidth="1.4" />
-      <path d="M8 5.9V8l1.5 1" {...cut} strokeWidth="1.4" />
+      <circle cx="8" cy="8" r="4" {...cutOut} strokeWidth="1.4" />
+      <path d="M8 5.9V8l1.5 1" {...cutOut} strokeWidth="1.4" />
     </>
   ),
   paused: (

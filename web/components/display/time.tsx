@@ -34,10 +34,10 @@ export function Times({
   );
 }
 
-const Present = createContext<number | null>(null);
+const PresentTime = createContext<number | null>(null);
 
 /** Shows all durations below as of a past time, in Unix milliseconds. Null is the present. */
-export const AsOf = Present.Provider;
+export const AsOf = PresentTime.Provider;
 
 const clock = createStore(Date.now());
 setInterval(() => {
@@ -98,7 +98,7 @@ export function Time({
 }) {
   const present = useNow();
   // Without updates it is unknown whether a state continues, so durations stop.
-  const pastTime = useContext(Present);
+  const pastTime = useContext(PresentTime);
   const lost = staleSince.use();
   const stale = pastTime === null ? lost : null;
   const now = pastTime ?? stale ?? present;

@@ -29,7 +29,7 @@ const pastDays = [t("today"), t("yesterday"), t("7 days ago"), t("30 days ago")]
 const pastTimes = [t("15 min ago"), t("1 h ago"), t("6 h ago"), t("1 d ago"), t("yesterday 09:00")];
 const futureDays = [t("in 4 weeks"), t("in 90 days"), t("in 365 days")];
 
-type Written = {
+type WrittenTime = {
   value: string;
   choices: readonly string[];
   /** The text of a value; another text unchanged. */
@@ -41,7 +41,7 @@ type Written = {
 };
 
 /** The properties of a field in which a value is typed or chosen as text. */
-function useWritten({ value, choices, format, parse, onChange }: Written) {
+function useWritten({ value, choices, format, parse, onChange }: WrittenTime) {
   const [typed, setTyped] = useState<string | null>(null);
   const chosen = useRef<string | null>(null);
   const formattedValue = format(value);
@@ -186,7 +186,7 @@ function ChipField({
   label,
   placeholder,
   ...written
-}: Written & { label: string; placeholder: string }) {
+}: WrittenTime & { label: string; placeholder: string }) {
   const field = useWritten(written);
   return (
     <label className={`chip day-field ${written.value === "" ? "" : "chip-on"}`}>

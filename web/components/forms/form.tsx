@@ -170,14 +170,14 @@ export function useInSight<T extends HTMLElement>(message: unknown) {
   return element;
 }
 
-const fields = "input:not([type=radio], [type=checkbox], [type=hidden]), textarea";
+const fieldSelector = "input:not([type=radio], [type=checkbox], [type=hidden]), textarea";
 
 /** In a dialog, focuses the marked field, or the first one, unless the person has a list open in it. */
 function focusFirstField(form: HTMLFormElement | null) {
   const dialog = form?.closest("[role=dialog]");
   if (form === null || dialog == null) return;
   if (dialog.querySelector("[aria-expanded=true]:focus") !== null) return;
-  const first = ["[data-autofocus]", `[data-begins-here] :is(${fields})`, fields]
+  const first = ["[data-autofocus]", `[data-begins-here] :is(${fieldSelector})`, fieldSelector]
     .map((selector) => form.querySelector<HTMLElement>(selector))
     .find((element) => element !== null);
   // Without this attribute, the dialog focuses its close button when it opens.
@@ -203,7 +203,7 @@ export function FormDialog<V extends Values>({
  * A collapsible section of a form that most people leave unchanged. Collapsed, it shows a summary.
  * It opens if it contains an error.
  */
-export function Fold({
+export function FoldedSection({
   title,
   summary,
   open: first,

@@ -74,7 +74,7 @@ function Channel({ channel }: { channel: AlertChannel }) {
         title={name}
         icon={<ChannelStateIcon channel={channel} size={22} />}
         crumbs={crumbs}
-        below={<Facts channel={channel} />}
+        below={<ChannelFacts channel={channel} />}
         managed={{ section: "alertChannels", id: channel.id }}
       >
         <Actions channel={channel} test={test} onEdit={() => setEdit(true)} />
@@ -127,7 +127,7 @@ function Actions({ channel, test, onEdit }: ActionProps) {
 }
 
 /** Type, target and state of the channel in one line, with its last error below. */
-function Facts({ channel }: { channel: AlertChannel }) {
+function ChannelFacts({ channel }: { channel: AlertChannel }) {
   const { type, lastDeliveryAt, lastError, quietHours } = channel;
   const kinds = describeKinds(channel.notifyOn);
   const target = [channel["url"], channel["server"], channel["topic"], channel["chatId"]].filter(

@@ -80,7 +80,7 @@ const switches = [
   },
 ] as const;
 
-const names = Object.keys(channelFields);
+const fieldNames = Object.keys(channelFields);
 
 /** The request body of a new channel. The server validates its values. */
 const buildNewChannelBody = (type: ChannelType, values: Values) =>
@@ -100,7 +100,7 @@ function useChannelForm({ type, channel, onSaved, onTheirs }: Props) {
   const isFirst = useAlertChannels().data?.length === 0;
   const [attachesToAll, setAttachesToAll] = useState(isFirst);
   const start: Values = channel
-    ? pickFields(channel, [...names, ...Object.keys(channelKinds[type].fields)])
+    ? pickFields(channel, [...fieldNames, ...Object.keys(channelKinds[type].fields)])
     : {
         name: channelKinds[type].name,
         enabled: true,

@@ -93,7 +93,7 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
         )}
         {nextAttemptAt !== null && (
           <p className="delivery-why">
-            <Due at={nextAttemptAt} again={attempts.length > 0} />
+            <NextAttempt at={nextAttemptAt} again={attempts.length > 0} />
           </p>
         )}
         {open && (
@@ -116,7 +116,7 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
 }
 
 /** Shows when the next attempt is due. Overdue ones are already running. */
-function Due({ at, again }: { at: string; again: boolean }) {
+function NextAttempt({ at, again }: { at: string; again: boolean }) {
   const now = useNow();
   if (Date.parse(at) <= now) return <>{again ? t("Retrying now.") : t("Sending now.")}</>;
   const time = <Time at={at} as="seconds" />;

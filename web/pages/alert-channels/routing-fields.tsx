@@ -62,7 +62,7 @@ export function NotifyOnField({ form }: Fields) {
   );
 }
 
-const nights: ScheduleHours = { days: [...weekdays], from: "22:00", until: "07:00" };
+const nightHours: ScheduleHours = { days: [...weekdays], from: "22:00", until: "07:00" };
 
 /** Quiet hours with their time zone. Without hours, there are none. */
 export function QuietHoursField({ form }: Fields) {
@@ -97,7 +97,7 @@ export function QuietHoursField({ form }: Fields) {
         )}
         <WeekHours
           hours={hours}
-          initial={nights}
+          initial={nightHours}
           verb={t("Add quiet hours")}
           onChange={(all) => set({ timeZone, hours: all })}
           errorOf={errorOf}

@@ -173,7 +173,9 @@ function FormatFields({ form }: { form: Form<Values> }) {
           legend={t("Paths in a request, such as $.alert.title")}
           kinds={mappingKinds}
           labels={mappingLabels}
-          names={names.filter((name) => values.mapping?.status != null || !statusFields.has(name))}
+          names={fieldNames.filter(
+            (name) => values.mapping?.status != null || !statusFields.has(name),
+          )}
           value={values.mapping}
           onChange={(mapping) => set("mapping", mapping)}
           errorOf={(name) => form.errorOf(`mapping.${name}`)}
@@ -274,34 +276,38 @@ function AlertFields({ form }: { form: Form<Values> }) {
   );
 }
 
-const mono = { mono: true } as const;
+const monospaced = { mono: true } as const;
 const mappingLabels: Readonly<Record<keyof SourceMapping, FieldLabels>> = {
   alerts: {
     label: t("List of alerts"),
     hint: t("Path of the list, if a request has several."),
-    ...mono,
+    ...monospaced,
   },
-  key: { label: t("Key"), hint: t("Path of what identifies the problem."), ...mono },
-  title: { label: t("Title"), hint: t("Path of the message."), ...mono },
-  status: { label: t("Status"), hint: t("Path. Without it, every request is a problem."), ...mono },
+  key: { label: t("Key"), hint: t("Path of what identifies the problem."), ...monospaced },
+  title: { label: t("Title"), hint: t("Path of the message."), ...monospaced },
+  status: {
+    label: t("Status"),
+    hint: t("Path. Without it, every request is a problem."),
+    ...monospaced,
+  },
   resolvedValues: { label: t("Statuses of an end"), hint: t("Any other one is a problem.") },
   acknowledgedValues: { label: t("Statuses of an acknowledgment") },
   openValues: {
     label: t("Statuses of a problem"),
     hint: t("Only these, if you list some. Others are rejected."),
   },
-  text: { label: t("Text"), hint: t("Path of further text."), ...mono },
+  text: { label: t("Text"), hint: t("Path of further text."), ...monospaced },
   priority: {
     label: t("Severity"),
     hint: t("Path of a word such as critical or warning."),
-    ...mono,
+    ...monospaced,
   },
-  link: { label: t("Link"), hint: t("Path of an address with details."), ...mono },
+  link: { label: t("Link"), hint: t("Path of an address with details."), ...monospaced },
 };
 const describeFields = (shape: Readonly<Record<string, z.ZodType>>) =>
   Object.fromEntries(Object.entries(shape).map(([name, field]) => [name, describeField(field)]));
 const mappingKinds = describeFields(SourceMapping.shape);
-const names = Object.keys(mappingLabels) as (keyof SourceMapping)[];
+const fieldNames = Object.keys(mappingLabels) as (keyof SourceMapping)[];
 /** Fields that only matter with a path of the status. */
 const statusFields: ReadonlySet<string> = new Set([
   "resolvedValues",
@@ -323,7 +329,7 @@ const mailLabels: Readonly<Record<keyof MailRules, FieldLabels>> = {
     hint: t(
       "Expression that finds the problem’s identity, such as host=(\\S+). Without it, the subject without words such as failed.",
     ),
-    ...mono,
+    ...monospaced,
   },
 };
 const mailKinds = describeFields(MailRules.shape);

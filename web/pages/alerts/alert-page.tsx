@@ -138,7 +138,7 @@ function SubjectLink({ alert: { subject } }: { alert: AlertDetails }) {
 
 type TimelineEntry = AlertDetails["timeline"][number];
 
-const words: Record<TimelineEntry["type"], string> = {
+const entryLabels: Record<TimelineEntry["type"], string> = {
   opened: t("Opened"),
   changed: t("Changed"),
   held: t("Held"),
@@ -169,7 +169,7 @@ function Entry({
     <li>
       <Time at={at} as="seconds" />
       <span className="line-words">
-        <b className={isBad ? "down" : ""}>{words[type] ?? type}</b>
+        <b className={isBad ? "down" : ""}>{entryLabels[type] ?? type}</b>
         {channel !== null && t(" to {name}", { name: channel.name ?? t("a deleted channel") })}
         {actor !== null && t(" by {name}", { name: actor.name })}
         {message !== null && message !== title && (

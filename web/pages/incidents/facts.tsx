@@ -10,7 +10,7 @@ import { severityLabels } from "./words.ts";
 import { t } from "../../language/text.ts";
 
 /** The facts panel of an incident, next to the timeline. */
-export function Facts({ incident }: { incident: Incident }) {
+export function IncidentFacts({ incident }: { incident: Incident }) {
   const { id, severity, createdAt, resolvedAt } = incident;
   const { data: traces } = useTraces(id);
   const { data: audience } = useAudience({ incidentId: id });

@@ -1,7 +1,7 @@
 import { Input, Select } from "@mantine/core";
 import { type ImpactLevel, incidentImpacts } from "../../../src/core/statuses.ts";
 import type { Incident } from "../../../src/incidents/schema.ts";
-import { Fold } from "../../components/forms/form.tsx";
+import { FoldedSection } from "../../components/forms/form.tsx";
 import { listKnownMonitors, useOverview } from "../../data/overview.ts";
 import { t } from "../../language/text.ts";
 
@@ -41,7 +41,7 @@ export function ImpactsField({
   };
   const nameOf = (id: string) => names.get(id) ?? t("Deleted monitor");
   return (
-    <Fold
+    <FoldedSection
       title={t("Shown state")}
       summary={
         value
@@ -75,6 +75,6 @@ export function ImpactsField({
           ))}
         </div>
       </Input.Wrapper>
-    </Fold>
+    </FoldedSection>
   );
 }

@@ -167,7 +167,7 @@ function usePlaceholders() {
     const affected = monitorIds.flatMap((id) => names.get(id) ?? []);
     const now = new Date();
     return {
-      monitors: affected.length === 0 ? t("Our service") : listing.format(affected),
+      monitors: affected.length === 0 ? t("Our service") : listFormat.format(affected),
       severity: nameSeverity(severity),
       date: getFormatter(zone, dateFormat, getLocale()).format(now),
       time: getFormatter(zone, timeFormat, getLocale()).format(now),
@@ -175,6 +175,6 @@ function usePlaceholders() {
   };
 }
 
-const listing = new Intl.ListFormat(getLocale());
+const listFormat = new Intl.ListFormat(getLocale());
 const dateFormat = { day: "numeric", month: "long", year: "numeric" } as const;
 const timeFormat = { ...minuteFormat, timeZoneName: "short" } as const;

@@ -1,5 +1,5 @@
 import type { PageLanguage } from "../../../src/core/languages.ts";
-import { Fold } from "../../components/forms/form.tsx";
+import { FoldedSection } from "../../components/forms/form.tsx";
 import { MarkdownField } from "../../components/forms/markdown-field.tsx";
 import { buildTranslations, type EnteredTranslations, nameLanguage } from "./translations.ts";
 import { t } from "../../language/text.ts";
@@ -22,7 +22,7 @@ export function TranslationsField({
   if (languages.length === 0) return null;
   const count = Object.keys(buildTranslations(value, languages)).length;
   return (
-    <Fold
+    <FoldedSection
       title={t("Translations")}
       summary={t("{count} of {total}", { count, total: languages.length })}
       open={count > 0}
@@ -45,6 +45,6 @@ export function TranslationsField({
           />
         ))}
       </div>
-    </Fold>
+    </FoldedSection>
   );
 }

@@ -79,7 +79,7 @@ export default function MaintenancePage() {
         />
       )}
       {view === "over" && (
-        <Past
+        <PastWindows
           windows={omitDeleting(pastWindows.data?.data)}
           meta={pastWindows.data?.meta}
           onPage={(page) => show({ view: "over", page })}
@@ -121,7 +121,7 @@ type PastProps = {
   onPage: (page: number) => void;
 };
 
-function Past({ windows = [], meta, onPage }: PastProps) {
+function PastWindows({ windows = [], meta, onPage }: PastProps) {
   if (meta === undefined) return null;
   return (
     <>
@@ -176,7 +176,7 @@ function WindowRow({ window }: { window: MaintenanceWindow }) {
         <span className="num">
           {formatSpan(Date.parse(shownTimes.startsAt), Date.parse(shownTimes.endsAt), zone)}
         </span>
-        {state !== "over" && <Until window={window} />}
+        {state !== "over" && <TimeUntil window={window} />}
       </span>
       {state === "running" && rrule === null && mayChange && (
         <Button
@@ -192,7 +192,7 @@ function WindowRow({ window }: { window: MaintenanceWindow }) {
 }
 
 /** Time until the window ends or starts, such as `ends in 34 min` or `in 2 d 3 h`. */
-function Until({ window: { current, next } }: { window: MaintenanceWindow }) {
+function TimeUntil({ window: { current, next } }: { window: MaintenanceWindow }) {
   const now = useNow();
   const at = current?.endsAt ?? next?.startsAt;
   if (at === undefined) return null;

@@ -13,7 +13,7 @@ import { hold } from "../../components/held-changes.tsx";
 import { drafts } from "../../data/drafts.ts";
 import { closeDialog, type Dialog, openDialog } from "../../components/open-dialog.ts";
 import { EditorDialog } from "../../components/forms/editor-dialog.tsx";
-import { Fold, type Form, FormFrame, useForm } from "../../components/forms/form.tsx";
+import { FoldedSection, type Form, FormFrame, useForm } from "../../components/forms/form.tsx";
 import { MarkdownField } from "../../components/forms/markdown-field.tsx";
 import { DateTimeField } from "../../components/forms/date-time-field.tsx";
 import { RecordsField } from "../../components/forms/records-field.tsx";
@@ -205,7 +205,7 @@ function useWindowForm(
   );
 }
 
-const previewed = 4;
+const previewedOccurrences = 4;
 
 /** Texts for messages of the server. Other messages are about parts of a custom rule. */
 const issueTexts: Record<string, string> = {
@@ -229,7 +229,7 @@ function TimeFields({
 }) {
   const current = useMemo(() => buildTimes(values), [values]);
   const [times] = useDebouncedValue(current, 150);
-  const { data } = usePreview(times, previewed);
+  const { data } = usePreview(times, previewedOccurrences);
   const issue = data?.issue;
   const overlaps = useOverlaps(id, data?.occurrences[0]);
   const findTimeError = (name: string) =>
@@ -272,7 +272,7 @@ function TimeFields({
         error={findTimeError("rrule")}
       />
       {values.plan.repeats !== "never" && !issue && (
-        <NextTimes occurrences={data?.occurrences} count={previewed} />
+        <NextTimes occurrences={data?.occurrences} count={previewedOccurrences} />
       )}
     </>
   );
@@ -282,7 +282,7 @@ function MoreSettings({ form }: { form: Form<Values> }) {
   const { values, set, errorOf, toggle } = form;
   const zone = useZone();
   return (
-    <Fold
+    <FoldedSection
       title={t("Time zone, uptime and visibility")}
       summary={[
         values.timeZone,
@@ -319,7 +319,7 @@ function MoreSettings({ form }: { form: Form<Values> }) {
         />
         {values.public && <NoticeFields form={form} />}
       </div>
-    </Fold>
+    </FoldedSection>
   );
 }
 

@@ -2,11 +2,11 @@ import type { Attention } from "../../data/problems.ts";
 import type { OverviewMonitor } from "../../data/overview.ts";
 import { t } from "../../language/text.ts";
 
-const worst = ["down", "degraded"];
+const statesByUrgency = ["down", "degraded"];
 
 /** Sorts down before degraded monitors, and the latest change of state first. */
 export const compareTroubled = (one: OverviewMonitor, other: OverviewMonitor): number =>
-  worst.indexOf(one.status) - worst.indexOf(other.status) ||
+  statesByUrgency.indexOf(one.status) - statesByUrgency.indexOf(other.status) ||
   other.statusSince.localeCompare(one.statusSince) ||
   one.id.localeCompare(other.id);
 

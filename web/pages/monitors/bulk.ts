@@ -20,16 +20,16 @@ import { type Filters, isFiltered, toSentFilters } from "./list/filters.ts";
 import { buildItems, type Item } from "./list/rows.ts";
 import { tCount } from "../../language/text.ts";
 
-export type Many = z.input<typeof ManyMonitors>;
+export type BulkChangeInput = z.input<typeof ManyMonitors>;
 
 /** Maximum number of monitors of a bulk change. */
 export const maxSelected = 5_000;
 
 /** The effects of a bulk change. The selection of a dialog does not change. */
-export const useBulkPreview = (body: Many | null) =>
+export const useBulkPreview = (body: BulkChangeInput | null) =>
   useQuery({
     queryKey: ["bulk-preview", body],
-    queryFn: () => unwrapData(v1.monitors.bulk.preview.post(body as Many)),
+    queryFn: () => unwrapData(v1.monitors.bulk.preview.post(body as BulkChangeInput)),
     enabled: body !== null,
     placeholderData: keepPreviousData,
     staleTime: 0,
@@ -38,7 +38,7 @@ export const useBulkPreview = (body: Many | null) =>
   });
 
 /** Changes monitors in one write, after a hold if that can send alerts, and offers to undo it. */
-export async function changeMonitors(many: Many, idempotencyKey: string) {
+export async function changeMonitors(many: BulkChangeInput, idempotencyKey: string) {
   if (canAlert(findKnownMonitors(new Set(many.monitorIds)), many.change ?? {})) {
     const key = addIdempotencyKey(idempotencyKey);
     await hold((query) => v1.monitors.bulk.post(many, { query, ...key }));

@@ -13,7 +13,7 @@ export function DetailList({ type, details }: { type: string; details: Details }
         <div key={label}>
           <dt>{label}</dt>
           <dd className={typeof value === "number" ? "num" : undefined}>
-            {ends ? <Ends at={Date.parse(String(value))} /> : value}
+            {ends ? <ExpiryTime at={Date.parse(String(value))} /> : value}
             {unit && `\u202f${unit}`}
           </dd>
         </div>
@@ -22,7 +22,7 @@ export function DetailList({ type, details }: { type: string; details: Details }
   );
 }
 
-function Ends({ at }: { at: number }) {
+function ExpiryTime({ at }: { at: number }) {
   const now = useNow();
   const zone = useZone();
   const days = Math.floor((at - now) / 86_400_000);

@@ -12,7 +12,7 @@ type ActionsOf<Name extends string> = Record<Name, RecordAction>;
 
 type Switch = { paused: boolean; muted: boolean };
 /** An action whose label can name the record. */
-type Phrased = RecordAction & Required<Pick<RecordAction, "phrase">>;
+type PhrasedAction = RecordAction & Required<Pick<RecordAction, "phrase">>;
 
 const labelPause = ({ paused }: Switch) =>
   paused
@@ -109,7 +109,7 @@ export const listPauses = (monitor: Monitor, zone: string): RecordAction[] =>
 /** The actions of people who can change groups. */
 export function getGroupActions(
   group: OverviewGroup,
-): ActionsOf<"edit" | "create"> & Record<"pause" | "mute", Phrased> {
+): ActionsOf<"edit" | "create"> & Record<"pause" | "mute", PhrasedAction> {
   const { id, paused, muted } = group;
   return {
     pause: {

@@ -1,7 +1,7 @@
 import { t } from "../../language/text.ts";
 import { listTypeNames } from "./type-names.macro.ts" with { type: "macro" };
 
-const names: Record<string, string> = {
+const typeNames: Record<string, string> = {
   ...listTypeNames(),
   // Names of products and protocols are not translated.
   tcp: t("TCP port"),
@@ -17,7 +17,7 @@ const names: Record<string, string> = {
 };
 
 /** Display name of a monitor type. */
-export const getTypeName = (type: string): string => names[type] ?? type;
+export const getTypeName = (type: string): string => typeNames[type] ?? type;
 
 /** Types whose results take no measurable time. */
 export const typesWithoutLatency: ReadonlySet<string> = new Set(["composite", "manual"]);

@@ -13,15 +13,15 @@ import { translateServerText } from "../../language/server-text.ts";
 import { t } from "../../language/text.ts";
 
 /** The policy or person of a drill. */
-export type Drilled = { type: "policy" | "person"; id: string; name: string };
+export type DrillTarget = { type: "policy" | "person"; id: string; name: string };
 
 type DrillPriority = "normal" | "critical";
 
-const routeOf = ({ type, id }: Drilled) =>
+const routeOf = ({ type, id }: DrillTarget) =>
   type === "policy" ? v1["escalation-policies"]({ id }) : v1.people({ id });
 
 type DialogProps = {
-  drilled: Drilled;
+  drilled: DrillTarget;
   /** Opens the monthly drill. */
   onMonthly?: () => void;
   onClose: () => void;

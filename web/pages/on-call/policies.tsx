@@ -17,7 +17,7 @@ import { queryClient } from "../../data/query.ts";
 import { useSignedInPerson } from "../../data/session.ts";
 import { peopleQuery } from "../settings/data.ts";
 import { useOnCall } from "./data.ts";
-import { DrillDialog, type Drilled } from "./drill-dialog.tsx";
+import { DrillDialog, type DrillTarget } from "./drill-dialog.tsx";
 import { describeDrill, describePolicy } from "./policy-words.ts";
 import { t } from "../../language/text.ts";
 
@@ -57,7 +57,7 @@ export function Policies() {
   const mayEdit = useSignedInPerson().atLeast("admin");
   const { data: policies } = useEscalationPolicies();
   const [deleted, setDeleted] = useState<EscalationPolicy | null>(null);
-  const [drilled, setDrilled] = useState<Drilled | null>(null);
+  const [drilled, setDrilled] = useState<DrillTarget | null>(null);
   if (policies === undefined) return null;
   return (
     <section className="records policies" aria-labelledby="policies">

@@ -19,7 +19,7 @@ import { useDrills } from "../alerts/data.ts";
 import { AlertIcon, Owner } from "../alerts/ownership.tsx";
 import { peopleQuery } from "../settings/data.ts";
 import { useReadiness } from "./data.ts";
-import { DrillDialog, type Drilled } from "./drill-dialog.tsx";
+import { DrillDialog, type DrillTarget } from "./drill-dialog.tsx";
 import { PersonDrillDialog } from "./monthly-drill.tsx";
 import { describeDrill } from "./policy-words.ts";
 import { nameAlert, translateServerText } from "../../language/server-text.ts";
@@ -29,7 +29,7 @@ const crumbs = [{ to: "/on-call", label: t("On call") }];
 
 export default function ReadinessPage() {
   const { person } = useSignedInPerson();
-  const [drilled, setDrilled] = useState<(Drilled & { isMonthly?: boolean }) | null>(null);
+  const [drilled, setDrilled] = useState<(DrillTarget & { isMonthly?: boolean }) | null>(null);
   useRowKeys();
   return (
     <>
@@ -168,7 +168,7 @@ function WriteTo({ id }: { id: string }) {
   );
 }
 
-type OnDrill = { onDrill: (drilled: Drilled & { isMonthly?: boolean }) => void };
+type OnDrill = { onDrill: (drilled: DrillTarget & { isMonthly?: boolean }) => void };
 
 const People = ({ people, onDrill }: { people: ReadinessPerson[] } & OnDrill) => (
   <section className="records" aria-labelledby="readiness-people">

@@ -253,7 +253,7 @@ function LayerFields({ layer, zone, put, errorOf, ...moves }: LayerProps) {
         error={errorOf("personIds")}
       />
       <Rotation layer={layer} put={put} errorOf={errorOf} />
-      <Turns layer={layer} zone={zone} put={put} errorOf={errorOf} />
+      <LayerSpan layer={layer} zone={zone} put={put} errorOf={errorOf} />
       <WeekHours
         hours={layer.hours}
         initial={newHours}
@@ -362,7 +362,7 @@ function Rotation({ layer, put, errorOf }: Part) {
 const layerEnds = [t("in 1 week"), t("in 4 weeks"), t("in 90 days")];
 
 /** When the layer starts and ends. */
-function Turns({ layer, zone, put, errorOf }: Part & Pick<LayerProps, "zone">) {
+function LayerSpan({ layer, zone, put, errorOf }: Part & Pick<LayerProps, "zone">) {
   return (
     <div className="field-row">
       <DateTimeField

@@ -73,7 +73,7 @@ export default function SchedulePage() {
           )}
           <Calendar schedule={schedule} onSelect={setTimes} />
           <div className="columns">
-            <Upcoming schedule={schedule} />
+            <UpcomingShifts schedule={schedule} />
             <div className="flex flex-col gap-14">
               <Overrides schedule={schedule} />
               <Layers schedule={schedule} />
@@ -214,7 +214,7 @@ const shownShifts = 8;
 const offeredSwaps = 6;
 
 /** The next shifts. Each can be taken over or swapped with two taps. */
-function Upcoming({ schedule }: { schedule: Schedule }) {
+function UpcomingShifts({ schedule }: { schedule: Schedule }) {
   const { from, until } = buildUpcomingSpan(useNow());
   const { data } = useShifts(schedule.id, from, until);
   if (data === undefined) return null;

@@ -91,7 +91,7 @@ function listOwnMails({ reportMails }: Settings, subject: Subject): ReportMail[]
   );
 }
 
-const nobody: Recipient = { address: "", language: "", frequency: "monthly" };
+const emptyRecipient: Recipient = { address: "", language: "", frequency: "monthly" };
 
 function useReportForm({ settings, people, subject, onTheirs, onSaved, onClose }: FieldsProps) {
   const { groupId = null, statusPageId = null } = subject;
@@ -100,7 +100,7 @@ function useReportForm({ settings, people, subject, onTheirs, onSaved, onClose }
   const recipients = listRecipients(ownMails, people);
   return useForm(
     {
-      recipients: recipients.length === 0 ? [nobody] : recipients,
+      recipients: recipients.length === 0 ? [emptyRecipient] : recipients,
       target: target === null ? "" : String(toPercent(target)),
       maintenance: ownMails[0]?.maintenance ?? "excluded",
     },
@@ -162,7 +162,7 @@ function Fields(props: FieldsProps) {
         error={form.errorOf("reportMails")}
         item="recipient"
         lines={values.recipients}
-        onAdd={() => set("recipients", [...values.recipients, nobody])}
+        onAdd={() => set("recipients", [...values.recipients, emptyRecipient])}
         onRemove={(index) => set("recipients", values.recipients.toSpliced(index, 1))}
       >
         {(recipient, index) => (

@@ -355,7 +355,7 @@ function GroupTable(props: Props) {
       name={{
         head: t("Name"),
         value: nameGroup,
-        cell: (group) => <Named row={group} report={props.report} name={nameGroup(group)} />,
+        cell: (group) => <FigureName row={group} report={props.report} name={nameGroup(group)} />,
       }}
       columns={listFigureColumns(props, props.before?.groups ?? [], groups)}
     />
@@ -381,7 +381,7 @@ function MonitorTable(props: Props) {
         head: t("Name"),
         value: ({ name }) => name,
         cell: (monitor) => (
-          <Named
+          <FigureName
             row={monitor}
             report={props.report}
             name={
@@ -398,7 +398,15 @@ function MonitorTable(props: Props) {
 }
 
 /** The name of a row, and the start of its figures if that is later than the start of the month. */
-function Named({ row, report, name }: { row: ReportFigures; report: Report; name: ReactNode }) {
+function FigureName({
+  row,
+  report,
+  name,
+}: {
+  row: ReportFigures;
+  report: Report;
+  name: ReactNode;
+}) {
   const isMeasured = hasBeenMeasured(row, report);
   return (
     <>

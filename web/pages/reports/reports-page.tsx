@@ -69,8 +69,8 @@ export default function ReportsPage() {
   );
 }
 
-type Terms = Omit<ReportSearch, "month" | "view"> & { timeZone: string };
-type Query = Terms & { month: string };
+type ReportTerms = Omit<ReportSearch, "month" | "view"> & { timeZone: string };
+type Query = ReportTerms & { month: string };
 
 /** The report of a month, compared with the month before. */
 function Month({ query, isCurrent }: { query: Query; isCurrent: boolean }) {
@@ -97,7 +97,7 @@ function Month({ query, isCurrent }: { query: Query; isCurrent: boolean }) {
   );
 }
 
-const YearCurl = ({ query }: { query: Terms & { year: string } }) => (
+const YearCurl = ({ query }: { query: ReportTerms & { year: string } }) => (
   <span className="not-phone">
     <CurlButton action={() => ({ method: "GET", route: v1.reports.year, query })} />
   </span>

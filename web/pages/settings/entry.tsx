@@ -58,7 +58,7 @@ export function Entry({
 }
 
 /** A list of labels and values. */
-export function Facts({ facts }: { facts: [label: string, value: ReactNode][] }) {
+export function FactList({ facts }: { facts: [label: string, value: ReactNode][] }) {
   return (
     <dl className="settings-facts">
       {facts.map(([label, value]) => (

@@ -11,12 +11,12 @@ import { Loaded, Panel } from "../../components/page.tsx";
 import { notify } from "../../components/toasts.tsx";
 import { t, tNode } from "../../language/text.ts";
 
-type Named = { id: string; name: string };
+type NamedToken = { id: string; name: string };
 
 export function AccessTokens({ pageId, mayWrite }: { pageId: string; mayWrite: boolean }) {
   const query = useAccessTokens(pageId);
   const [isCreating, setCreating] = useState(false);
-  const [revoking, setRevoking] = useState<Named | null>(null);
+  const [revoking, setRevoking] = useState<NamedToken | null>(null);
   return (
     <Panel title={t("Access tokens")}>
       <p className="quiet panel-none">

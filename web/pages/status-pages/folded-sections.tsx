@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { parseMarkdown, renderText } from "../../../src/core/text/markdown.ts";
 import type { Look } from "../../../src/status-pages/look-schema.ts";
 import { summarizeFields } from "../../components/forms/field-summary.ts";
-import { Fold } from "../../components/forms/form.tsx";
+import { FoldedSection } from "../../components/forms/form.tsx";
 import type { StatusPage } from "../../data/status-pages.ts";
 import {
   AccessFields,
@@ -40,7 +40,7 @@ export const FoldedSections = (props: Props) =>
   [...listAccessAndAppearance(props), ...listLook(props)].map((section) => {
     const { title, summary, fields, content } = section;
     return (
-      <Fold
+      <FoldedSection
         key={title}
         title={title}
         summary={summary}
@@ -48,7 +48,7 @@ export const FoldedSections = (props: Props) =>
         invalid={fields.some((name) => props.form.errorOf(name) !== undefined)}
       >
         <div className="form-section">{content}</div>
-      </Fold>
+      </FoldedSection>
     );
   });
 

@@ -52,7 +52,7 @@ function Page({ page }: { page: StatusPage }) {
       <PageHeader
         title={title}
         crumbs={crumbs}
-        below={<Facts page={page} />}
+        below={<PageFacts page={page} />}
         managed={{ section: "statusPages", id: page.id }}
       >
         <PageActions page={page} />
@@ -76,7 +76,7 @@ function Page({ page }: { page: StatusPage }) {
   );
 }
 
-function Facts({ page }: { page: StatusPage }) {
+function PageFacts({ page }: { page: StatusPage }) {
   const { icon, label } = visibilities[page.visibility];
   const address = buildPageUrl(page);
   return (

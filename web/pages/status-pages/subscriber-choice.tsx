@@ -25,7 +25,7 @@ export type ChoiceValues = {
   groupIds: string[];
 };
 
-export const everything: ChoiceValues = {
+export const defaultChoice: ChoiceValues = {
   incidents: true,
   minimumSeverity: "minor",
   maintenance: true,

@@ -14,7 +14,7 @@ import {
 } from "../../data/status-pages.ts";
 import { dot } from "../../components/display/format.ts";
 import { downloadFile } from "../../components/copy.tsx";
-import { Fold, type Form, FormDialog, useForm } from "../../components/forms/form.tsx";
+import { FoldedSection, type Form, FormDialog, useForm } from "../../components/forms/form.tsx";
 import { Icon } from "../../components/display/icons.tsx";
 import { EmptyState, Panel } from "../../components/page.tsx";
 import { Pager } from "../../components/pager.tsx";
@@ -30,14 +30,14 @@ import {
   type ChoiceValues,
   describeChoice,
   EditSubscriber,
-  everything,
+  defaultChoice,
   summarizeChoice,
 } from "./subscriber-choice.tsx";
 import { translateServerText } from "../../language/server-text.ts";
 import { t, tNode } from "../../language/text.ts";
 
 type Filters = { q: string; type: Subscriber["type"] | ""; status: Subscriber["status"] | "" };
-const all: Filters = { q: "", type: "", status: "" };
+const noFilters: Filters = { q: "", type: "", status: "" };
 
 const types: { value: Subscriber["type"]; label: string }[] = [
   { value: "email", label: t("E-mail") },
@@ -49,7 +49,7 @@ const types: { value: Subscriber["type"]; label: string }[] = [
 
 /** The subscribers of a status page, with filters, export and a dialog that adds one. */
 export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: boolean }) {
-  const [filters, setFilters] = useState(all);
+  const [filters, setFilters] = useState(noFilters);
   const [number, setNumber] = useState(1);
   const [adding, setAdding] = useState(false);
   const [isImporting, setImporting] = useState(false);
@@ -196,7 +196,7 @@ type NewValues = ChoiceValues & {
 };
 
 const emptyValues: NewValues = {
-  ...everything,
+  ...defaultChoice,
   type: "email",
   email: "",
   confirmed: false,
@@ -264,7 +264,7 @@ function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: () => voi
           {...form.input("webhookUrl")}
         />
       )}
-      <Fold
+      <FoldedSection
         title={t("What it gets")}
         summary={summarizeChoice(form.values)}
         open={false}
@@ -273,7 +273,7 @@ function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: () => voi
         <div className="form-section">
           <ChoiceFields form={form} isMailbox={form.values.type === "email"} />
         </div>
-      </Fold>
+      </FoldedSection>
     </FormDialog>
   );
 }

@@ -14,7 +14,7 @@ import { chooseColumns, splitFirst, plannedId, type Tile } from "./wall-rules.ts
 import { t, tNode } from "../../language/text.ts";
 
 /** A grid of `count` boxes that fills the available space, with boxes as large as possible. */
-function Fitted({
+function FittedGrid({
   className,
   label,
   count,
@@ -67,7 +67,7 @@ const maxWithNotified = 4;
 const maxTiles = 60;
 
 /** Large cards of monitors that are down or degraded. */
-export function Trouble({
+export function TroubleTiles({
   monitors,
   groups,
   isPast,
@@ -80,7 +80,7 @@ export function Trouble({
   const { shown, more } = splitFirst(monitors, maxTrouble);
   const { data: attention } = useAttention();
   return (
-    <Fitted
+    <FittedGrid
       className="wall-trouble"
       label={t("Problems")}
       count={shown.length + Math.min(more, 1)}
@@ -117,7 +117,7 @@ export function Trouble({
           </div>
         </article>
       )}
-    </Fitted>
+    </FittedGrid>
   );
 }
 
@@ -154,7 +154,7 @@ export function Tiles({
 }) {
   const { shown, more } = splitFirst(tiles, maxTiles);
   return (
-    <Fitted
+    <FittedGrid
       className="wall-tiles"
       label={t("Groups")}
       count={shown.length + Math.min(more, 1)}
@@ -183,7 +183,7 @@ export function Tiles({
           </div>
         </article>
       )}
-    </Fitted>
+    </FittedGrid>
   );
 }
 

@@ -20,7 +20,7 @@ import { useFavicon } from "../../components/display/mark.tsx";
 import { AsOf, Times } from "../../components/display/time.tsx";
 import { SignInDialog } from "../../shell/sign-in.tsx";
 import { useMaintenanceEnd } from "../maintenance/current-windows.ts";
-import { Tiles, Trouble } from "./tiles.tsx";
+import { Tiles, TroubleTiles } from "./tiles.tsx";
 import { followUpgrades } from "./upgrades.ts";
 import { WallControls, WallPast } from "./wall-controls.tsx";
 import { OpenIncidents, WallHead } from "./wall-head.tsx";
@@ -98,7 +98,7 @@ function Content({
     <>
       <WallHead overview={overview} at={at} />
       {trouble.length > 0 && (
-        <Trouble monitors={trouble} groups={overview.groups} isPast={isPast} />
+        <TroubleTiles monitors={trouble} groups={overview.groups} isPast={isPast} />
       )}
       {incidents.length > 0 && <OpenIncidents incidents={incidents} total={total} />}
       <Tiles

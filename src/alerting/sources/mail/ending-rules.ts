@@ -1,9 +1,9 @@
 /** Decides whether the subject of a mail reports the end of a problem, if its source has no words of its own. */
 
 /** Words of an end. Those in the first group end a problem even if the subject names a failure. */
-const ending =
+const endingWords =
   /(?<![\p{L}\p{N}])(?:(resolved|recovered|recovery|restored|cleared|back to normal)|(up|online)|ok|success|successful|successfully|succeeded)(?![\p{L}\p{N}])/giu;
-const failure =
+const failureWords =
   /(?<![\p{L}\p{N}])(?:fail|fails|failed|failing|failures?|unsuccessful|unsuccessfully|(?:is|are|went|goes) down)(?![\p{L}\p{N}])/giu;
 /** Such as “DOWN: …”. */
 const leadingFailure = /^[^\p{L}\p{N}]*down(?![\p{L}\p{N}])/iu;
@@ -32,10 +32,10 @@ const negationBefore = /(?<![\p{L}\p{N}])(?:0|no|zero|without(?: any)?)\s{1,3}$/
 /** Characters before a word that decide about it. Without this limit, the search would be quadratic. */
 const contextLength = 80;
 
-type Found = { match: RegExpExecArray; before: string; after: string };
+type EndingMatch = { match: RegExpExecArray; before: string; after: string };
 
 /** Returns the matches that are not part of a name, with their surroundings. */
-function* findWords(pattern: RegExp, text: string): Generator<Found> {
+function* findWords(pattern: RegExp, text: string): Generator<EndingMatch> {
   for (const match of text.matchAll(pattern)) {
     const before = text.slice(Math.max(0, match.index - contextLength), match.index);
     const end = match.index + match[0].length;
@@ -53,13 +53,14 @@ export function isUsualEnd(subject: string): boolean {
   const text = subject.replace(earlierState, " ");
   if (leadingEnding.test(text)) return true;
   let isWeak = false;
-  for (const { match, before, after } of findWords(ending, text)) {
+  for (const { match, before, after } of findWords(endingWords, text)) {
     if (negation.test(before)) continue;
     const [, isClear, isUp] = match;
     if (isClear !== undefined) return true;
     if (isUp === undefined ? !rateAfter.test(after) : !isOtherUp(before, after)) isWeak = true;
   }
   if (!isWeak || leadingFailure.test(text)) return false;
-  for (const { before } of findWords(failure, text)) if (!negationBefore.test(before)) return false;
+  for (const { before } of findWords(failureWords, text))
+    if (!negationBefore.test(before)) return false;
   return true;
 }

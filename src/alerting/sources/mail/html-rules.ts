@@ -2,7 +2,7 @@
 import { createLookup } from "../../../core/collections/objects.ts";
 
 const blocks = /^\/?(?:p|div|br|tr|li|h[1-6]|table|ul|ol|pre|blockquote|hr)$/;
-const hidden: ReadonlySet<string> = new Set(["style", "script", "head", "title"]);
+const hiddenElements: ReadonlySet<string> = new Set(["style", "script", "head", "title"]);
 
 const entities: Readonly<Record<string, string>> = createLookup({
   amp: "&",
@@ -45,7 +45,7 @@ export function convertHtml(html: string): string {
       continue;
     }
     if (skipped !== null && name !== `/${skipped}`) continue;
-    skipped = hidden.has(name) ? name : null;
+    skipped = hiddenElements.has(name) ? name : null;
     if (skipped !== null) continue;
     const end = piece.indexOf(">");
     if (name === "" || end === -1) parts.push(`<${piece}`);

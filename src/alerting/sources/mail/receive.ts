@@ -104,13 +104,17 @@ function countMail(mails: RateLimit, id: string) {
 }
 
 /** Mails that are being stored, because the same mail can arrive on two connections at once. */
-const storing = new Map<string, Promise<void>>();
+const mailsInProgress = new Map<string, Promise<void>>();
 
 async function storeInTurn(name: string, store: () => Promise<void>) {
-  for (let other = storing.get(name); other !== undefined; other = storing.get(name))
+  for (
+    let other = mailsInProgress.get(name);
+    other !== undefined;
+    other = mailsInProgress.get(name)
+  )
     await other.catch(() => {});
-  const stored = store().finally(() => storing.delete(name));
-  storing.set(name, stored);
+  const stored = store().finally(() => mailsInProgress.delete(name));
+  mailsInProgress.set(name, stored);
   await stored;
 }
 

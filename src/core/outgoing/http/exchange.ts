@@ -2,7 +2,7 @@
 import type { TargetGuard } from "../../security/target-guard.ts";
 import { resolveAllowedAddresses } from "../addresses.ts";
 import type { OutgoingContext } from "../context.ts";
-import { createGrowingBuffer, uncounted } from "../memory.ts";
+import { createGrowingBuffer, uncountedMemory } from "../memory.ts";
 import { LocalFailure, TargetFailure } from "../failures.ts";
 import { type HttpRequest, send } from "./request.ts";
 import { classifyFailure } from "../failure-reasons.ts";
@@ -76,7 +76,7 @@ export async function runWithTimeout<T>(
   const context: OutgoingContext = {
     signal: ending.signal,
     step: "connecting",
-    memory: uncounted,
+    memory: uncountedMemory,
     authorities,
     addressesOf,
   };
@@ -112,7 +112,7 @@ function readStart(
   bodyMs: number | undefined,
 ): Promise<Start> {
   const { promise, resolve } = Promise.withResolvers<Start>();
-  const start = createGrowingBuffer(maxBytes, uncounted);
+  const start = createGrowingBuffer(maxBytes, uncountedMemory);
   const finish = (isUnfinished: boolean) => {
     clearTimeout(timer);
     const bytes = start.bytes();

@@ -15,7 +15,7 @@ import {
   parseTransferCodings,
   startsLikeHttp,
 } from "./head.ts";
-import { createGrowingBuffer, type Memory, uncounted } from "../memory.ts";
+import { createGrowingBuffer, type Memory, uncountedMemory } from "../memory.ts";
 
 const maxLineBytes = 1024;
 const emptyBuffer: Buffer = Buffer.alloc(0);
@@ -45,7 +45,7 @@ const cutShortError = () =>
 export function readHttpResponse(
   connection: Connection,
   method: string,
-  memory: Memory = uncounted,
+  memory: Memory = uncountedMemory,
 ): Promise<HttpResponse> {
   return new ResponseReader(connection, method, memory).start();
 }

@@ -14,14 +14,14 @@ const maxTroubles = 64;
 
 type OwnLack = { resource: "network" | "file handles"; since: number };
 
-type Trouble = { from: number; to: number; hasJumped: boolean };
+type TroubleSpan = { from: number; to: number; hasJumped: boolean };
 
 /** Detects standstills, clock jumps and a lost network, for checks, push monitors and reminders. */
 export class TroubleWatch {
   private readonly clock: Clock;
   private readonly monotonic: Clock;
   private readonly machine: MachineWatch;
-  private readonly troubles: Trouble[] = [];
+  private readonly troubles: TroubleSpan[] = [];
   private lastTick: number;
   /** Wall clock minus monotonic clock at the last tick. */
   private offset: number;
@@ -96,14 +96,14 @@ export class TroubleWatch {
     return latest.until > from ? latest : null;
   }
 
-  private detectTrouble(now: number): Trouble | null {
+  private detectTrouble(now: number): TroubleSpan | null {
     const hasJumped = Math.abs(this.clock() - now - this.offset) > jumpMs;
     const stalled = now - this.lastTick > tickMs + latenessMs;
     const from = hasJumped ? this.lastTick : this.lastTick + tickMs;
     return hasJumped || stalled ? { from, to: now, hasJumped } : null;
   }
 
-  private recordStandstill({ from, to, hasJumped }: Trouble) {
+  private recordStandstill({ from, to, hasJumped }: TroubleSpan) {
     // A clock that was set back is no sign of a standstill.
     const isForward = hasJumped && this.clock() - to - this.offset > jumpMs;
     if (!isForward && to - from < interruptionMs) return;

@@ -69,18 +69,18 @@ export type Result = {
   resolved?: ResolvedHistory | null;
 };
 
-type Judged = Result & { heartbeat: HeartbeatRow };
-const isJudged = (result: Result): result is Judged => result.heartbeat !== null;
+type JudgedResult = Result & { heartbeat: HeartbeatRow };
+const isJudged = (result: Result): result is JudgedResult => result.heartbeat !== null;
 
 type Dependencies = { store: Store; log: Log; signals: Signals; leases: Leases };
 
 /** An unstored result, with a promise if callers wait for it. */
-type Waiting = { result: Result; stored: PromiseWithResolvers<void> | null };
+type UnstoredResult = { result: Result; stored: PromiseWithResolvers<void> | null };
 
 export class ResultWriter {
-  private queue: Waiting[] = [];
+  private queue: UnstoredResult[] = [];
   /** Last unstored result of each monitor, by monitor key. */
-  private readonly latest = new Map<number, Waiting>();
+  private readonly latest = new Map<number, UnstoredResult>();
   private events: Statement[] = [];
   private timer: ReturnType<typeof setTimeout> | null = null;
   private flushAt = Infinity;
@@ -101,7 +101,7 @@ export class ResultWriter {
 
   /** Adds a result to the next write. */
   add(result: Result) {
-    const one: Waiting = { result, stored: null };
+    const one: UnstoredResult = { result, stored: null };
     this.queue.push(one);
     this.latest.set(result.monitor.key, one);
     if (result.screenshot !== null) dropScreenshots(this.queue);
@@ -206,7 +206,11 @@ export class ResultWriter {
   }
 
   /** Rejects all waiting callers and schedules a retry. */
-  private requeue(portion: readonly Waiting[], pending: readonly Statement[], error: unknown) {
+  private requeue(
+    portion: readonly UnstoredResult[],
+    pending: readonly Statement[],
+    error: unknown,
+  ) {
     for (const one of [...portion, ...this.queue]) this.reject(one, error);
     this.queue = [...portion, ...this.queue];
     this.events = [...pending, ...this.events];
@@ -217,13 +221,13 @@ export class ResultWriter {
     this.flushWithin(0);
   }
 
-  private removeLatest(one: Waiting) {
+  private removeLatest(one: UnstoredResult) {
     const { key } = one.result.monitor;
     if (this.latest.get(key) === one) this.latest.delete(key);
     return one.stored;
   }
 
-  private reject(one: Waiting, error: unknown) {
+  private reject(one: UnstoredResult, error: unknown) {
     this.removeLatest(one)?.reject(error);
   }
 
@@ -240,7 +244,7 @@ export class ResultWriter {
 
   /** Writes results. Bisects a portion that can't be written, to drop the faulty result. Throws UNAVAILABLE. */
   private async writePortion(
-    portion: readonly Waiting[],
+    portion: readonly UnstoredResult[],
     events: readonly Statement[],
   ): Promise<void> {
     const { store, log } = this.dependencies;
@@ -265,12 +269,12 @@ export class ResultWriter {
   }
 
   /** Rejects results whose lease this node lost, and returns the others. */
-  private async filterHeld(portion: readonly Waiting[]) {
+  private async filterHeld(portion: readonly UnstoredResult[]) {
     const { leases, log } = this.dependencies;
     const ownedLeases = await leases.findStillOwned(
       new Set(portion.map(({ result }) => result.monitor.lease)),
     );
-    const isHeld = ({ result }: Waiting) => ownedLeases.has(result.monitor.lease);
+    const isHeld = ({ result }: UnstoredResult) => ownedLeases.has(result.monitor.lease);
     const lost = portion.filter((one) => !isHeld(one));
     for (const one of lost) this.reject(one, new LeaseLost());
     log.warn("results of checks are discarded: another node runs these checks now", {
@@ -290,7 +294,7 @@ export class ResultWriter {
   }
 }
 
-function dropScreenshots(waiting: readonly Waiting[]) {
+function dropScreenshots(waiting: readonly UnstoredResult[]) {
   const withScreenshot = waiting.filter(({ result }) => result.screenshot !== null);
   for (const { result } of withScreenshot.slice(0, -maxScreenshots)) result.screenshot = null;
 }
@@ -299,7 +303,7 @@ function dropScreenshots(waiting: readonly Waiting[]) {
  * Returns the number of results in the next write. A write contains at most one state change per monitor, because the second depends
  * on the stored first one.
  */
-function computePortion(waiting: readonly Waiting[]): number {
+function computePortion(waiting: readonly UnstoredResult[]): number {
   const movedKeys = new Set<number>();
   const end = waiting.findIndex(({ result: { monitor, before, after } }) => {
     if (before.status === after.status) return false;
@@ -326,7 +330,7 @@ async function writeResults(
       store,
       changedResults.map(({ monitor }) => monitor.key),
     );
-    const isNewState = ({ monitor: { key, epoch }, after }: Judged) => {
+    const isNewState = ({ monitor: { key, epoch }, after }: JudgedResult) => {
       const current = storedStates.get(key);
       return (
         current?.epoch === epoch &&
@@ -372,14 +376,14 @@ const updateStatesSql = `update monitor_states set status = given.status, since 
     from json_each(?)) given
   where monitor_states.key = given.key and monitor_states.epoch = given.epoch`;
 
-type LastResult = Judged & {
+type LastResult = JudgedResult & {
   /** Whether one of the results was judged, which clears the stored `notJudgedSince`. */
   wasJudged: boolean;
   /** RFC 3339 time of the first unknown result in the current series; null if the last result was judged. */
   notJudgedSince: string | null;
 };
 
-function mergeLastResult(before: LastResult | undefined, result: Judged): LastResult {
+function mergeLastResult(before: LastResult | undefined, result: JudgedResult): LastResult {
   const isKnown = result.heartbeat.status !== "unknown";
   return {
     ...result,
@@ -390,7 +394,7 @@ function mergeLastResult(before: LastResult | undefined, result: Judged): LastRe
 }
 
 /** Updates each monitor to its last result. */
-function buildStateUpdate(results: readonly Judged[]): Prepared {
+function buildStateUpdate(results: readonly JudgedResult[]): Prepared {
   const last = new Map<string, LastResult>();
   for (const result of results) {
     const name = `${result.monitor.key} ${result.monitor.epoch}`;
@@ -417,7 +421,7 @@ function buildStateUpdate(results: readonly Judged[]): Prepared {
 }
 
 /** Creates the statements of a state change: a guard, the event and the incident. */
-async function buildChangeStatements(store: Store, result: Judged): Promise<Statement[]> {
+async function buildChangeStatements(store: Store, result: JudgedResult): Promise<Statement[]> {
   const { monitor, heartbeat, checkedAt, before, after, reason, causes = [] } = result;
   const isFailure = after.status === "down" || after.status === "degraded";
   const resolved = isFailure ? findResolvedChange(result.resolved ?? null, heartbeat.at) : null;

@@ -13,14 +13,14 @@ export type Limits = {
 };
 
 /** Limits that apply to a job. A job without a lane takes no time and starts immediately. */
-export type Terms = {
+export type JobLimits = {
   organizationId: string;
   lane: string | null;
   /** Time after which a waiting job is reported as overdue, and interval of further reports. */
   patienceMs: number;
 };
 
-type Work = {
+type JobWork = {
   /** Receives the due time of the job. Must not throw. */
   run(key: number, dueAt: number): Promise<void>;
   overdue(key: number): void;
@@ -30,7 +30,7 @@ type Job = {
   key: number;
   /** Due time in monotonic milliseconds. */
   at: number;
-  terms: Terms;
+  terms: JobLimits;
   client: string;
   lane: string | null;
   /** Entry in the heap; null while no time is set at which to examine the job. */
@@ -48,11 +48,11 @@ export class Scheduler {
   private readonly turns: Turns<Job>;
   /** Number of jobs and runs by organization. */
   private readonly counts = new Map<string, number>();
-  private readonly work: Work;
+  private readonly work: JobWork;
   private readonly monotonic: Clock;
   private readonly limits: Limits;
 
-  constructor(work: Work, monotonic: Clock, limits: Limits) {
+  constructor(work: JobWork, monotonic: Clock, limits: Limits) {
     this.work = work;
     this.monotonic = monotonic;
     this.limits = limits;
@@ -65,7 +65,7 @@ export class Scheduler {
   }
 
   /** Sets the next due time of a job, replacing any previous one. */
-  schedule(key: number, dueAt: number, terms: Terms) {
+  schedule(key: number, dueAt: number, terms: JobLimits) {
     const job = createJob(key, dueAt, terms);
     const entry = this.jobs.get(key)?.entry;
     this.count(terms, 1);
@@ -109,7 +109,7 @@ export class Scheduler {
   }
 
   /** Starts the job immediately, without limits, unless it is running. Resolves at the end of the run. */
-  runNow(key: number, terms: Terms): Promise<void> {
+  runNow(key: number, terms: JobLimits): Promise<void> {
     const known = this.runs.get(key);
     if (known !== undefined) return known;
     const job = createJob(key, this.monotonic(), terms);
@@ -157,7 +157,7 @@ export class Scheduler {
     this.jobs.clear();
   }
 
-  private count({ organizationId }: Terms, change: 1 | -1) {
+  private count({ organizationId }: JobLimits, change: 1 | -1) {
     const newCount = (this.counts.get(organizationId) ?? 0) + change;
     if (newCount === 0) this.counts.delete(organizationId);
     else this.counts.set(organizationId, newCount);
@@ -200,9 +200,9 @@ export class Scheduler {
   }
 }
 
-const buildSlot = ({ organizationId, lane }: Terms) => ({ client: organizationId, lane });
+const buildSlot = ({ organizationId, lane }: JobLimits) => ({ client: organizationId, lane });
 
-const createJob = (key: number, at: number, terms: Terms): Job => ({
+const createJob = (key: number, at: number, terms: JobLimits): Job => ({
   key,
   at,
   terms,

@@ -20,7 +20,7 @@ import type { CheckTarget } from "../check.ts";
 import type { NumberLevel } from "../number-rules.ts";
 import type { ResolvedHistory } from "../resolved-rules.ts";
 import type { MonitorState } from "../rules.ts";
-import type { Terms } from "./scheduler.ts";
+import type { JobLimits } from "./scheduler.ts";
 
 /** A monitor in memory: target, schedule and current state. */
 export type Watched = {
@@ -66,7 +66,7 @@ export type Watched = {
   waitsSince: number;
   /** Lease under which this node checks the monitor. */
   lease: Lease;
-  terms: Terms;
+  terms: JobLimits;
 };
 
 type Row = Omit<
@@ -277,7 +277,7 @@ function computeFingerprint(monitor: Watched): string {
 const patienceMs = { least: 15_000, most: 60_000 };
 
 /** Assigns a lane per organization and host, to limit concurrent checks of one host. Push monitors need no lane. */
-function buildTerms({ organizationId, type, url, host, intervalSeconds }: Row): Terms {
+function buildTerms({ organizationId, type, url, host, intervalSeconds }: Row): JobLimits {
   const lane = type === "push" ? null : (host ?? (url && new URL(url).hostname) ?? type);
   const { least, most } = patienceMs;
   const patience = Math.min(Math.max(intervalSeconds * 1000, least), most);

@@ -16,13 +16,13 @@ const maxTitle = 500;
 /** Poll interval while waiting for a page to satisfy a condition. */
 const pollMs = 100;
 /** Share of the timeout after which a wait ends, so that the check can still report the reason. */
-const patience = 0.9;
+const waitShare = 0.9;
 /** Share of the timeout by which the screenshot of a failed page must be complete. */
 const screenshotPart = 0.97;
 const maxScreenshotMs = 2_000;
 const maxScreenshotBytes = 192 * 1024;
 /** JPEG qualities in order. A screenshot that is too large is repeated with the next one. */
-const qualities = [60, 20, 5];
+const jpegQualities = [60, 20, 5];
 
 /** Up when the page loads and all steps succeed. All connections of the page use a proxy that checks each address. */
 export const checkBrowser: CheckKind<"browser"> = async (settings, context) => {
@@ -77,7 +77,7 @@ class PageVisit {
 
   constructor(visit: Visit) {
     this.visit = visit;
-    this.giveUpAt = visit.checkStartedAt + visit.context.timeoutMs * patience;
+    this.giveUpAt = visit.checkStartedAt + visit.context.timeoutMs * waitShare;
   }
 
   async run(): Promise<CheckResult<DetailsOf<"browser">>> {
@@ -217,7 +217,7 @@ async function takeScreenshot(page: Page, leftMs: number): Promise<Uint8Array | 
   const ended = Promise.withResolvers<null>();
   const timer = setTimeout(() => ended.resolve(null), leftMs);
   async function captureWithinLimit(): Promise<Uint8Array | null> {
-    for (const quality of qualities) {
+    for (const quality of jpegQualities) {
       const { data } = await page.sendCommand<{ data: string }>("Page.captureScreenshot", {
         format: "jpeg",
         quality,

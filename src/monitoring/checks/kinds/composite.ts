@@ -4,20 +4,20 @@ import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
 import type { Member } from "../../dependencies/rules.ts";
 import type { CheckKind } from "../check.ts";
 
-type Terms = MonitorSettings<"composite">;
+type Settings = MonitorSettings<"composite">;
 
 /** Fields of every monitor, which the engine adds to the settings. One that is not saved has no ID. */
 type Added = { dependsOn?: readonly string[]; id?: string };
 
 export const checkComposite: CheckKind<"composite"> = async (settings, context) => {
-  const { dependsOn = [], id = null } = settings as Terms & Added;
+  const { dependsOn = [], id = null } = settings as Settings & Added;
   return judgeMembers(settings, await context.membersOf(dependsOn, id));
 };
 
 /** Maximum number of names in a message. */
 const maxNames = 3;
 
-function judgeMembers({ mode, minimum }: Terms, all: readonly Member[]) {
+function judgeMembers({ mode, minimum }: Settings, all: readonly Member[]) {
   const members = all.filter(({ status }) => status !== "paused" && status !== "maintenance");
   if (all.length === 0) return createEmptyResult("it depends on no monitors");
   if (members.length === 0)

@@ -58,7 +58,7 @@ const isNegative = ({ source, op }: Condition) =>
   source === "body" && (op === "notContains" || op === "notMatches");
 
 /** Conditions on a response. Only conditions on the body are judged here. */
-type Wanted = {
+type ExpectedResponse = {
   conditions: readonly Condition[];
   secrets: Secrets;
   /** Whether a later step needs a value from the body, so the whole body must be retained. */
@@ -71,7 +71,7 @@ type Wanted = {
  */
 export async function readBody(
   response: HttpResponse,
-  { conditions, secrets, isSaved }: Wanted,
+  { conditions, secrets, isSaved }: ExpectedResponse,
   context: Context,
   { allowance, patienceMs }: { allowance: ByteAllowance; patienceMs: number },
 ): Promise<ReadBody> {

@@ -1,5 +1,9 @@
 /** Searches the body of an HTTP response for texts while it is received. */
-import { createGrowingBuffer, collectPieces, uncounted } from "../../../core/outgoing/memory.ts";
+import {
+  createGrowingBuffer,
+  collectPieces,
+  uncountedMemory,
+} from "../../../core/outgoing/memory.ts";
 import { detectCharset, declarationBytes, isDeclared } from "./http-charset.ts";
 
 /** Bytes per search. The retained tail is a slice, so the whole piece stays in memory. */
@@ -20,7 +24,7 @@ export class TextSearch {
   private decoder: TextDecoder | null = null;
   private tail = "";
   /** First bytes of the body, until the charset is known. */
-  private readonly undecoded = createGrowingBuffer(declarationBytes, uncounted);
+  private readonly undecoded = createGrowingBuffer(declarationBytes, uncountedMemory);
   private readonly pieces = collectPieces((piece) => this.search(piece), searchedBytes);
 
   constructor(texts: readonly string[], contentType: string, startLength: number) {

@@ -169,7 +169,7 @@ async function runRequest(stepRequest: StepRequest, run: Run, isLast: boolean): 
   return { status, latencyMs, firstByteMs, expiresAt, secured, isPartlySearched, measured };
 }
 
-type Final = Pick<Awaited<ReturnType<typeof send>>, "response" | "connection"> & {
+type FinalResponse = Pick<Awaited<ReturnType<typeof send>>, "response" | "connection"> & {
   startedAt: number;
   firstByteMs: number;
   redirects: number;
@@ -177,7 +177,7 @@ type Final = Pick<Awaited<ReturnType<typeof send>>, "response" | "connection"> &
 };
 
 /** Returns the response after all redirects. A 401 response to a cached access token is retried once with a new one. */
-async function fetchFinalResponse(step: StepRequest, run: Run): Promise<Final> {
+async function fetchFinalResponse(step: StepRequest, run: Run): Promise<FinalResponse> {
   const { settings, transport, context, values, cookies } = run;
   const token = isOwn(step, settings) ? run.token : null;
   let accessToken = (await token?.get()) ?? null;
@@ -231,14 +231,14 @@ function assertNoIssue({ status }: HttpResponse, issue: Issue | null) {
   );
 }
 
-type Known = Readonly<Record<string, (path: string) => unknown>>;
+type KnownSources = Readonly<Record<string, (path: string) => unknown>>;
 
 /** Judges the conditions on the sources in `known`. Throws TargetFailure for a violated one. */
 async function assertFulfilled(
   conditions: readonly Condition[],
   response: HttpResponse,
   { secrets, context }: Run,
-  known: Known,
+  known: KnownSources,
 ) {
   for (const condition of conditions) {
     const value = known[condition.source]?.(condition.path ?? "");
@@ -250,7 +250,7 @@ async function assertFulfilled(
 /** Judges all conditions that do not need the body. Throws TargetFailure for a violated one. */
 async function judgeHead(
   conditions: readonly Condition[],
-  { response, redirects, expiresAt }: Final,
+  { response, redirects, expiresAt }: FinalResponse,
   run: Run,
 ) {
   // A search can wait in a queue. Pause the response, so that incoming data does not fill the memory.

@@ -10,7 +10,7 @@ import { invertOutcome, maxStallMs, createUnknownResult } from "../engine/run-ch
 
 type Reporting = { intervalSeconds: number; settings: Fields | null };
 /** A push monitor that waits for a report, with its open runs and the time since which it waits (Unix milliseconds). */
-export type Waiting = Reporting & { runs: OpenRuns; waitsSince: number };
+export type WaitingMonitor = Reporting & { runs: OpenRuns; waitsSince: number };
 
 /** Shortest maximum run time if it is not set and the grace period is shorter. */
 const minRunSeconds = 60;
@@ -50,7 +50,7 @@ type Now = { monotonic: number; unix: number };
 
 /** Returns the result for an overdue report: down, or unknown if no report could arrive. */
 export function judgeSilence(
-  monitor: Waiting & { inverted: boolean },
+  monitor: WaitingMonitor & { inverted: boolean },
   trouble: TroubleWatch,
   now: Now,
 ): CheckResult {
@@ -72,7 +72,7 @@ export function judgeSilence(
  * appliance restarts the allowed time.
  */
 export function computeNextSilence(
-  monitor: Waiting,
+  monitor: WaitingMonitor,
   trouble: TroubleWatch,
   now: Now,
   seconds: number,
@@ -84,7 +84,11 @@ export function computeNextSilence(
 }
 
 /** Finds the last interruption after which the report can still arrive in time. */
-function findInterruption(monitor: Waiting, trouble: TroubleWatch, { monotonic, unix }: Now) {
+function findInterruption(
+  monitor: WaitingMonitor,
+  trouble: TroubleWatch,
+  { monotonic, unix }: Now,
+) {
   const found = trouble.findInterruptionSince(monotonic - (unix - monitor.waitsSince));
   if (found === null) return null;
   const deadline = computeDeadline(monitor, unix - (monotonic - found.until));
@@ -92,11 +96,11 @@ function findInterruption(monitor: Waiting, trouble: TroubleWatch, { monotonic, 
 }
 
 /** Creates a failure without retries, because the grace period replaces them. */
-function createOverdueResult(monitor: Waiting): CheckResult {
+function createOverdueResult(monitor: WaitingMonitor): CheckResult {
   return { status: "down", isFinal: true, message: describeSilence(monitor), latencyMs: null };
 }
 
-function describeSilence(monitor: Waiting): string {
+function describeSilence(monitor: WaitingMonitor): string {
   if (monitor.runs.current !== null)
     return `It started, and did not finish within ${formatDuration(computeMaxRunSeconds(monitor))}.`;
   if (typeof monitor.settings?.["schedule"] === "string")

@@ -19,11 +19,11 @@ const maxTitle = 150;
 const maxNames = 3;
 const maxDetected = 10_000;
 
-const normal = "The status page reports normal operation";
-const maintained = "The status page reports maintenance, which counts as up.";
+const normalMessage = "The status page reports normal operation";
+const maintenanceMessage = "The status page reports maintenance, which counts as up.";
 
 /** The order in which formats are tried. Many pages also serve the format of Statuspage. */
-const detected = [
+const formatOrder = [
   "statuspage",
   "uptime-kuma",
   "incident-io",
@@ -43,7 +43,7 @@ export const checkStatuspage: CheckKind<"statuspage"> = async (settings, context
   if (status === "up")
     return {
       status,
-      message: message ?? `${normal}, read in ${latencyMs} ms.`,
+      message: message ?? `${normalMessage}, read in ${latencyMs} ms.`,
       latencyMs,
       details,
     };
@@ -76,7 +76,7 @@ async function readPage({ url, format }: Settings, context: CheckContext): Promi
   }
   const key = `${context.organizationId} ${url}`;
   const known = knownFormats.get(key);
-  for (const name of known === undefined ? detected : [known]) {
+  for (const name of known === undefined ? formatOrder : [known]) {
     const found = await read(name);
     if (found === null) continue;
     setRecent(knownFormats, key, name, maxDetected);
@@ -116,7 +116,7 @@ function judgePage(page: FollowedPage, { components: chosen, maintenanceAs }: Se
     page.incidents.find(({ componentIds }) => chosen.length === 0 || componentIds.length === 0);
   const title = incident === undefined ? null : toRemoteLine(incident.title, maxTitle);
   if (status === undefined) {
-    const message = states.includes("maintenance") ? maintained : null;
+    const message = states.includes("maintenance") ? maintenanceMessage : null;
     return { status: "up", message, title } as const;
   }
   const message = `The status page reports ${status === "down" ? "an outage" : "degraded service"}.`;

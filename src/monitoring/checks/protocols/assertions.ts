@@ -170,7 +170,7 @@ async function matchesExpression(
 const isScalar = (value: unknown): value is string | number | boolean | LongNumber =>
   ["string", "number", "boolean"].includes(typeof value) || value instanceof LongNumber;
 
-const subjects: Record<Assertion["source"], string> = {
+const sourceNames: Record<Assertion["source"], string> = {
   status: "the status",
   header: "the header",
   body: "the body",
@@ -198,7 +198,8 @@ const requirements: Record<Condition["op"], string> = {
 
 /** Describes a condition, such as `the value at $.queue must be less than 100`. */
 function describeRequirement({ source, path, op, value }: Condition): string {
-  const subject = path === null ? subjects[source] : `${subjects[source]} ${excerptText(path)}`;
+  const subject =
+    path === null ? sourceNames[source] : `${sourceNames[source]} ${excerptText(path)}`;
   const compares = op !== "exists" && op !== "notExists";
   return `${subject} ${requirements[op]}${compares ? ` ${formatValue(value)}` : ""}`;
 }

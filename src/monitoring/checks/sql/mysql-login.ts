@@ -10,7 +10,7 @@ const xor = (bytes: Uint8Array, mask: Uint8Array) =>
 type Proof = (password: string, nonce: Buffer) => Buffer;
 
 /** Methods that prove the password without sending it, by the name of their plugin. */
-const proofs = new Map<string, Proof>([
+const proofByPlugin = new Map<string, Proof>([
   ["mysql_native_password", computeNativeProof],
   ["caching_sha2_password", computeCachingSha2Proof],
 ]);
@@ -39,11 +39,11 @@ const unsupportedPlugins = new Set([
   "sha256_password",
 ]);
 
-export const canProve = (plugin: string) => proofs.has(plugin);
+export const canProve = (plugin: string) => proofByPlugin.has(plugin);
 
 /** Computes the proof of the password for a plugin. Throws TargetFailure for an unsupported plugin. */
 export function computeProof(plugin: string, password: string, nonce: Buffer): Buffer {
-  const proof = proofs.get(plugin);
+  const proof = proofByPlugin.get(plugin);
   if (proof === undefined)
     throw unsupportedSignInError(unsupportedPlugins.has(plugin) ? plugin : undefined);
   return password === "" ? Buffer.alloc(0) : proof(password, nonce.subarray(0, nonceBytes));

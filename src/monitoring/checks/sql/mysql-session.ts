@@ -82,7 +82,7 @@ class Packets {
   private async readBodyAfter(head: Buffer): Promise<ByteReader> {
     this.sequence = (head[3] ?? 0) + 1;
     const body = await this.wire.read(head.readUIntLE(0, 3));
-    if (body[0] === marks.error) throw parseError(new ByteReader(body, notMysqlError));
+    if (body[0] === packetMarks.error) throw parseError(new ByteReader(body, notMysqlError));
     return new ByteReader(body, notMysqlError);
   }
 
@@ -99,7 +99,14 @@ class Packets {
 }
 
 const maxGreeting = 1_024;
-const marks = { ok: 0x00, moreData: 0x01, localFile: 0xfb, switch: 0xfe, end: 0xfe, error: 0xff };
+const packetMarks = {
+  ok: 0x00,
+  moreData: 0x01,
+  localFile: 0xfb,
+  switch: 0xfe,
+  end: 0xfe,
+  error: 0xff,
+};
 
 /** Reads an error packet: https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_err_packet.html */
 function parseError(body: ByteReader): SqlError {
@@ -177,12 +184,12 @@ async function signIn(
   for (let step = 0; step < maxSteps; step++) {
     const response = await packets.readNext();
     const mark = response.readUintLE(1);
-    if (mark === marks.ok) return;
-    if (mark === marks.switch) {
+    if (mark === packetMarks.ok) return;
+    if (mark === packetMarks.switch) {
       plugin = response.left === 0 ? "mysql_old_password" : response.readText();
       nonce = response.readRest();
       packets.send(computeProof(plugin, password, nonce));
-    } else if (mark === marks.moreData && plugin === "caching_sha2_password") {
+    } else if (mark === packetMarks.moreData && plugin === "caching_sha2_password") {
       const code = response.readUintLE(1);
       if (code === cachingSha2.isFull) await sendPassword(packets, password, nonce, isSecure);
       else if (code !== cachingSha2.isFast) throw notMysqlError();
@@ -203,7 +210,7 @@ async function sendPassword(packets: Packets, password: string, nonce: Buffer, i
   if (isSecure) return packets.send(Buffer.from(`${password}\0`));
   packets.send(Buffer.from([cachingSha2.wantsKey]));
   const key = await packets.readNext();
-  if (key.readUintLE(1) !== marks.moreData) throw notMysqlError();
+  if (key.readUintLE(1) !== packetMarks.moreData) throw notMysqlError();
   packets.send(encryptPassword(key.readRest(), password, nonce));
 }
 
@@ -225,10 +232,10 @@ async function runQuery(
     budget.countValues(1);
     const head = await packets.readNext();
     const mark = head.readUintLE(1);
-    if (mark === marks.localFile)
+    if (mark === packetMarks.localFile)
       throw new TargetFailure("The server requests a file of this machine, which is not sent.");
     let status: number;
-    if (mark === marks.ok) {
+    if (mark === packetMarks.ok) {
       readLength(head, head.readUintLE(1));
       readLength(head, head.readUintLE(1));
       status = head.readUintLE(2);
@@ -281,7 +288,7 @@ function parseColumn(body: ByteReader, hasMetadata: boolean): MysqlColumn {
 }
 
 function parseEndStatus(body: ByteReader): number {
-  if (body.readUintLE(1) !== marks.end) throw notMysqlError();
+  if (body.readUintLE(1) !== packetMarks.end) throw notMysqlError();
   body.readBytes(2);
   return body.readUintLE(2);
 }
@@ -296,7 +303,7 @@ async function readRows(
   for (;;) {
     const body = await packets.readNext();
     const first = body.peek();
-    if (first === marks.end && body.left < 9) return parseEndStatus(body);
+    if (first === packetMarks.end && body.left < 9) return parseEndStatus(body);
     if (into === null) continue;
     budget.countValues(columns.length + 1);
     const entries = columns.map(

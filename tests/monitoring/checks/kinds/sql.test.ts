@@ -21,7 +21,7 @@ import {
   encodeNumber,
   postgres,
   buildPostgresMessage,
-  ready,
+  readyMessage,
   buildDataRow,
 } from "../../../support/fakes/postgres.ts";
 import { startFake } from "../../../support/fakes/start-fake.ts";
@@ -213,8 +213,8 @@ const asksCleartext: ServeSocket = (socket, secure) => {
       const type = data.toString("latin1", 0, 1);
       if (data[0] === 0) line.write(buildPostgresMessage("R", encodeNumber(3, 4)));
       else if (type === "p")
-        line.write(Buffer.concat([buildPostgresMessage("R", encodeNumber(0, 4)), ready]));
-      else line.write(Buffer.concat([buildPostgresMessage("I"), ready]));
+        line.write(Buffer.concat([buildPostgresMessage("R", encodeNumber(0, 4)), readyMessage]));
+      else line.write(Buffer.concat([buildPostgresMessage("I"), readyMessage]));
     });
   hear(socket);
 };
@@ -261,11 +261,13 @@ const replyWithValues =
     socket.on("data", (data: Buffer) => {
       if (data[0] === 0)
         return void socket.write(
-          Buffer.concat([buildPostgresMessage("R", encodeNumber(0, 4)), ready]),
+          Buffer.concat([buildPostgresMessage("R", encodeNumber(0, 4)), readyMessage]),
         );
       const columns = buildPostgresMessage("T", encodeNumber(1, 2), buildColumn("v", oid));
       const all = values.map((value) => buildDataRow(value));
-      socket.write(Buffer.concat([columns, ...all, buildPostgresMessage("C", "SELECT\0"), ready]));
+      socket.write(
+        Buffer.concat([columns, ...all, buildPostgresMessage("C", "SELECT\0"), readyMessage]),
+      );
     });
   };
 

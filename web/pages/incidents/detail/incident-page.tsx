@@ -21,7 +21,7 @@ import { Composer, type ComposerMode, type UpdateDraft, useUpdateDraft } from ".
 import { useAudience, useIncident, useTraces } from "../data.ts";
 import { CustomerView } from "../customer-view.tsx";
 import { EditDialog } from "./edit-dialog.tsx";
-import { Facts } from "../facts.tsx";
+import { IncidentFacts } from "../facts.tsx";
 import { SeverityPill, StatusPill } from "../labels.tsx";
 import { Postmortem } from "./postmortem.tsx";
 import { PreviewDialog } from "../preview-dialog.tsx";
@@ -91,7 +91,7 @@ function Incident({ incident }: { incident: IncidentRecord }) {
             onWriting={setWriting}
           />
         )}
-        <Facts incident={incident} />
+        <IncidentFacts incident={incident} />
       </div>
       <div className={hasView ? "incident-story" : ""}>
         <div>

@@ -140,7 +140,7 @@ export function Timeline({ incident }: { incident: Incident }) {
             ) : "note" in entry ? (
               <Note key={entry.note.id} note={entry.note} incident={incident} />
             ) : (
-              <Found key={entry.line.key} line={entry.line} />
+              <FindingLine key={entry.line.key} line={entry.line} />
             ),
           )}
       </ol>
@@ -215,7 +215,7 @@ function Update({
   );
 }
 
-function Found({ line: { text, at } }: { line: Omit<Line, "key"> }) {
+function FindingLine({ line: { text, at } }: { line: Omit<Line, "key"> }) {
   return (
     <li className="timeline-found">
       <span>{text}</span>
@@ -235,7 +235,7 @@ function Note({ note, incident }: { note: IncidentNote; incident: Incident }) {
   const nameOf = useAuthorName();
   if (author.type === "monitor")
     return (
-      <Found
+      <FindingLine
         line={{
           text: (
             <>

@@ -139,13 +139,13 @@ export function chooseScale(lines: readonly Figures[]): Scale {
   return { top, step, peak: null };
 }
 
-type Trouble = "down" | "degraded" | "maintenance";
+type TroubleState = "down" | "degraded" | "maintenance";
 
 /** Consecutive slots of the same state. `seconds` is the total time in that state. */
-export type Run = { state: Trouble | "up"; first: number; last: number; seconds: number };
+export type Run = { state: TroubleState | "up"; first: number; last: number; seconds: number };
 
 /** The worst trouble of a slot; null for none. */
-export function worstTroubleOf(point: TimelinePoint | undefined): Trouble | null {
+export function worstTroubleOf(point: TimelinePoint | undefined): TroubleState | null {
   if (point === undefined) return null;
   if (point.downSeconds > 0) return "down";
   if (point.degradedSeconds > 0) return "degraded";

@@ -8,9 +8,13 @@ import { type Columns, dayMs, type Run, type Scale } from "./chart-data.ts";
 import type { Span } from "../data.ts";
 import { t } from "../../../language/text.ts";
 
-const soft = { down: "--down-soft", degraded: "--degraded-soft", maintenance: "--maint-soft" };
-const strong = { down: "--down", degraded: "--degraded", maintenance: "--maint" };
-const strip = {
+const softColors = {
+  down: "--down-soft",
+  degraded: "--degraded-soft",
+  maintenance: "--maint-soft",
+};
+const strongColors = { down: "--down", degraded: "--degraded", maintenance: "--maint" };
+const stripColors = {
   up: "--up-calm",
   down: "--down-bar",
   degraded: "--degraded-bar",
@@ -68,13 +72,13 @@ export function drawTroubles(chart: uPlot, drawn: ChartState, color: ColorOf) {
     const { state } = run;
     if (state === "up") continue;
     const { left, width } = computeEdges(chart, drawn, run, 2 * ratio);
-    ctx.fillStyle = color(soft[state]);
+    ctx.fillStyle = color(softColors[state]);
     ctx.fillRect(left, bbox.top, width, bbox.height);
     const words = `${stateLabels[state]} ${formatUnbrokenDuration(run.seconds)}`;
     const length = ctx.measureText(words).width;
     const at = Math.min(left, bbox.left + bbox.width - length);
     if (at < free || width < 3 * ratio) continue;
-    ctx.fillStyle = color(strong[state]);
+    ctx.fillStyle = color(strongColors[state]);
     ctx.fillText(words, at, bbox.top - 8 * ratio);
     free = at + length + 12 * ratio;
   }
@@ -120,7 +124,7 @@ export function drawEdges(chart: uPlot, drawn: ChartState, color: ColorOf) {
       wholeRun,
       run.state === "up" ? 0 : 3 * ratio,
     );
-    ctx.fillStyle = color(strip[run.state]);
+    ctx.fillStyle = color(stripColors[run.state]);
     ctx.fillRect(left, top, width, 4 * ratio);
   }
   const { peak } = drawn.scale;

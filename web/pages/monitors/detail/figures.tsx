@@ -42,14 +42,18 @@ export function Figures({ monitor, uptime, span }: Props) {
           value={formatPercent(chosen?.ratio ?? null)}
           note={chosen ? describeMeasured(limitToPassed(sumSeconds(chosen))) : ""}
         />
-        <Lasting state="down" seconds={limitToPassed(chosen?.downSeconds)} isKnown={!!chosen} />
-        <Lasting
+        <StateDuration
+          state="down"
+          seconds={limitToPassed(chosen?.downSeconds)}
+          isKnown={!!chosen}
+        />
+        <StateDuration
           state="degraded"
           seconds={limitToPassed(chosen?.degradedSeconds)}
           isKnown={!!chosen}
           note={t("counted as up")}
         />
-        <Lasting
+        <StateDuration
           state="maintenance"
           seconds={limitToPassed(chosen?.maintenanceSeconds)}
           isKnown={!!chosen}
@@ -74,7 +78,7 @@ export function Figures({ monitor, uptime, span }: Props) {
   );
 }
 
-function Lasting({
+function StateDuration({
   state,
   seconds,
   isKnown,

@@ -111,7 +111,7 @@ function DuePanel({ monitor, job }: { monitor: Monitor; job: Job }) {
   );
 }
 
-const words: Record<JobReport["kind"], string> = {
+const reportLabels: Record<JobReport["kind"], string> = {
   success: t("Success"),
   failure: t("Failure"),
   start: t("Started"),
@@ -156,7 +156,7 @@ function Run({ report, reports }: { report: JobReport; reports: readonly JobRepo
     <li>
       <StateIcon state={states[kind]} size={15} />
       <span className="line-words">
-        <b>{words[kind]}</b>
+        <b>{reportLabels[kind]}</b>
         {exitStatus !== null &&
           exitStatus > 0 &&
           ` ${t("with exit status {status}", { status: exitStatus })}`}

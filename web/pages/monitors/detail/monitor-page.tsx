@@ -81,7 +81,7 @@ function Monitor({ monitor }: { monitor: MonitorRecord }) {
             ? [{ to: `/monitors?q=${encodeURIComponent(group.name)}`, label: group.name }]
             : []),
         ]}
-        below={<Facts monitor={monitor} isGroupPaused={group?.paused === true} />}
+        below={<MonitorFacts monitor={monitor} isGroupPaused={group?.paused === true} />}
         managed={{ section: "monitors", id }}
       >
         <Actions monitor={monitor} />
@@ -133,7 +133,13 @@ function Panels({ monitor, uptime }: { monitor: MonitorRecord; uptime: Uptime })
 }
 
 /** Type, target, interval and state in one line, which is cut where the page is too narrow. */
-function Facts({ monitor, isGroupPaused }: { monitor: MonitorRecord; isGroupPaused: boolean }) {
+function MonitorFacts({
+  monitor,
+  isGroupPaused,
+}: {
+  monitor: MonitorRecord;
+  isGroupPaused: boolean;
+}) {
   const { muted, status, pausedUntil, statusSince, type, lastCheckedAt } = monitor;
   const target = formatFullTarget(monitor);
   const method = typeof monitor["method"] === "string" ? ` ${monitor["method"]}` : "";

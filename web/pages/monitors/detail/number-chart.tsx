@@ -85,14 +85,14 @@ function describeLimits(rule: NumberRule): string {
 /** Distance between two points, in multiples of the median, from which the line is interrupted. */
 const gapFactor = 3;
 
-type Shown = { time: number; point: NumberPoint | null };
+type ShownPoint = { time: number; point: NumberPoint | null };
 
-function breakAtGaps(points: readonly NumberPoint[]): Shown[] {
+function breakAtGaps(points: readonly NumberPoint[]): ShownPoint[] {
   const times = points.map(({ at }) => Date.parse(at) / 1_000);
   const distances = times.slice(1).map((time, index) => time - (times[index] ?? time));
   const medianDistance =
     distances.toSorted((one, other) => one - other)[distances.length >> 1] ?? 0;
-  return points.flatMap((point, index): Shown[] => {
+  return points.flatMap((point, index): ShownPoint[] => {
     const time = times[index] ?? 0;
     const isGap = (distances[index - 1] ?? 0) > medianDistance * gapFactor;
     return [...(isGap ? [{ time: time - medianDistance / 2, point: null }] : []), { time, point }];

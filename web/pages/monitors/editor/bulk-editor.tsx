@@ -16,7 +16,7 @@ import { FormDialog, type Form, useForm } from "../../../components/forms/form.t
 import { RecordsField } from "../../../components/forms/records-field.tsx";
 import { closeDialog, type Dialog } from "../../../components/open-dialog.ts";
 import { deleteMonitors, findKnownMonitors } from "../actions.ts";
-import { changeMonitors, type Many, useBulkPreview } from "../bulk.ts";
+import { changeMonitors, type BulkChangeInput, useBulkPreview } from "../bulk.ts";
 import type { BulkChange } from "../bulk-rules.ts";
 import { selection } from "../list/list-state.ts";
 import { BulkEffects } from "./bulk-effects.tsx";
@@ -141,7 +141,7 @@ function buildBody(
   { monitorIds, change: chosen }: BulkEdit,
   values: Values,
   zone: string,
-): Many | null {
+): BulkChangeInput | null {
   if (chosen === "delete") return { monitorIds: [...monitorIds], delete: true };
   const change: BulkChange =
     chosen === undefined
@@ -153,7 +153,7 @@ function buildBody(
 }
 
 /** The effects of the current values, a moment after the last change. */
-function useCurrentPreview(body: Many | null) {
+function useCurrentPreview(body: BulkChangeInput | null) {
   const [asked] = useDebouncedValue(body, 150);
   const preview = useBulkPreview(asked);
   const { error } = preview;
@@ -191,7 +191,7 @@ export default function BulkDialog({ edit }: { edit: BulkEdit }) {
   const zone = useZone();
   const form = useForm<Values>({ ...unchanged, pausedUntil: suggestEnd(edit, zone) }, save);
   const text = JSON.stringify(buildBody(edit, form.values, zone));
-  const body = useMemo(() => JSON.parse(text) as Many | null, [text]);
+  const body = useMemo(() => JSON.parse(text) as BulkChangeInput | null, [text]);
   const preview = useCurrentPreview(body);
   async function save(_values: Values, _force: boolean, idempotencyKey: string) {
     if (body === null || preview.data === undefined) return;

@@ -39,7 +39,7 @@ import {
   FormFrame,
   useForm,
   useInSight,
-  Fold,
+  FoldedSection,
 } from "../../../components/forms/form.tsx";
 import { summarizeFields } from "../../../components/forms/field-summary.ts";
 import { describeField } from "../../../components/forms/field-kinds.ts";
@@ -323,7 +323,7 @@ const Sections = ({ editor, sections }: { editor: Editor; sections: readonly Sec
     );
     if (title === "") return <Fragment key={names.join()}>{content}</Fragment>;
     return (
-      <Fold
+      <FoldedSection
         key={title}
         title={title}
         summary={summarizeSection(editor, section)}
@@ -331,7 +331,7 @@ const Sections = ({ editor, sections }: { editor: Editor; sections: readonly Sec
         invalid={names.some((name) => editor.form.errorOf(name))}
       >
         {content}
-      </Fold>
+      </FoldedSection>
     );
   });
 

@@ -7,7 +7,7 @@ import {
   type RecordValues,
 } from "../../../components/forms/field-kinds.ts";
 import { summarizeFields } from "../../../components/forms/field-summary.ts";
-import { Fold } from "../../../components/forms/form.tsx";
+import { FoldedSection } from "../../../components/forms/form.tsx";
 import { Icon } from "../../../components/display/icons.tsx";
 import { useReorder } from "../../../components/forms/reorder.tsx";
 import { SchemaField } from "../../../components/forms/schema-field.tsx";
@@ -136,7 +136,7 @@ function StepCard({ number, at, parts, step, grip, onChange, onRemove, secrets }
       </div>
       {renderField("name")}
       {stepSections.map(({ title, fields, key = [], none = "" }) => (
-        <Fold
+        <FoldedSection
           key={title}
           title={title}
           open={false}
@@ -152,7 +152,7 @@ function StepCard({ number, at, parts, step, grip, onChange, onRemove, secrets }
           }
         >
           <div className="form-section">{fields.map(renderField)}</div>
-        </Fold>
+        </FoldedSection>
       ))}
     </>
   );

@@ -111,7 +111,7 @@ function Head({
           })}
         </button>
       </h2>
-      <Quiet states={states} />
+      <QuietCounts states={states} />
     </header>
   );
 }
@@ -207,7 +207,9 @@ function AttentionRow({
         )}
       </span>
       <span className="attention-who min-w-0">
-        {!isOver && attention !== undefined && <Who attention={attention} isMuted={isMuted} />}
+        {!isOver && attention !== undefined && (
+          <NotifiedNames attention={attention} isMuted={isMuted} />
+        )}
       </span>
       <RowActions monitor={monitor} isOver={isOver} incident={incident} attention={attention} />
     </li>
@@ -273,7 +275,7 @@ function RowActions({
   );
 }
 
-function Who({ attention, isMuted }: { attention: Attention; isMuted: boolean }) {
+function NotifiedNames({ attention, isMuted }: { attention: Attention; isMuted: boolean }) {
   const { words, names, at, detail, hint, isBad } = describeNotified(attention, isMuted);
   const [first, ...others] = names;
   const owners = attention.acknowledgedBy.join(", ");
@@ -317,7 +319,7 @@ const quietStates = [
 ] as const;
 
 /** Counts of monitors that are neither up nor in trouble, such as paused ones, in one line. */
-function Quiet({ states }: { states: ReturnType<typeof countAllStates> }) {
+function QuietCounts({ states }: { states: ReturnType<typeof countAllStates> }) {
   const end = useMaintenanceEnd(useZone(), (states.maintenance ?? 0) > 0);
   const present = quietStates.flatMap(({ state, words }) => {
     const count = states[state] ?? 0;

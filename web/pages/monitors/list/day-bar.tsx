@@ -12,8 +12,8 @@ const PointDetails = lazy(
 );
 
 const tones: Record<string, BarTone> = { u: "up", g: "degraded", d: "down", m: "maintenance" };
-type Found = { found: number; count: number };
-const words: [letter: string, describe: (found: Found) => string][] = [
+type SlotCount = { found: number; count: number };
+const words: [letter: string, describe: (found: SlotCount) => string][] = [
   ["d", ({ found, count }) => t("down in {found} of {count}", { found, count })],
   ["g", ({ found, count }) => t("degraded in {found} of {count}", { found, count })],
   ["m", ({ found, count }) => t("in maintenance in {found} of {count}", { found, count })],

@@ -71,13 +71,13 @@ export function FilterBar({
           onChange={(tag) => put("tag", tag)}
         />
       )}
-      {onPast !== undefined && <Present onPast={onPast} />}
+      {onPast !== undefined && <PresentControls onPast={onPast} />}
     </div>
   );
 }
 
 /** Whether the page is live, and the way to a past time. */
-const Present = ({ onPast }: { onPast: () => void }) => (
+const PresentControls = ({ onPast }: { onPast: () => void }) => (
   <>
     <button
       type="button"

@@ -18,11 +18,11 @@ export const chooseFirstPast = () => {
   return new Date(hourAgo - (hourAgo % minuteMs)).toISOString();
 };
 
-const names = ["q", "status", "type", "tag"] as const;
+const filterNames = ["q", "status", "type", "tag"] as const;
 
 export function parseFilters(search: Record<string, unknown>): Filters {
   const filters: Filters = {};
-  for (const name of [...names, "at"] as const) {
+  for (const name of [...filterNames, "at"] as const) {
     const value = search[name];
     if (typeof value === "string" && value !== "") filters[name] = value;
   }
@@ -30,7 +30,7 @@ export function parseFilters(search: Record<string, unknown>): Filters {
 }
 
 export const isFiltered = (filters: Filters): boolean =>
-  names.some((name) => filters[name] !== undefined);
+  filterNames.some((name) => filters[name] !== undefined);
 
 /** Filters to send to the server, which rejects blank or very long texts. */
 export function toSentFilters({ q = "", status, type, tag }: Filters): Filters {

@@ -22,9 +22,9 @@ export type FirstAlertStep =
 export function FirstAlertStrip({ step }: { step: FirstAlertStep }) {
   if ("up" in step) return <NoChannel up={step.up} />;
   return "untested" in step ? (
-    <Untested channel={step.untested} />
+    <UntestedChannelStrip channel={step.untested} />
   ) : (
-    <Unattached channel={step.unattached} />
+    <UnattachedChannelStrip channel={step.unattached} />
   );
 }
 
@@ -61,7 +61,7 @@ function NoChannel({ up }: { up: OverviewMonitor }) {
   );
 }
 
-function Untested({ channel }: { channel: AlertChannel }) {
+function UntestedChannelStrip({ channel }: { channel: AlertChannel }) {
   const { id, name, type, lastError } = channel;
   const navigate = useNavigate();
   const lacksMailServer = useLacksMailServer(type);
@@ -105,7 +105,7 @@ function Untested({ channel }: { channel: AlertChannel }) {
   );
 }
 
-function Unattached({ channel }: { channel: AlertChannel }) {
+function UnattachedChannelStrip({ channel }: { channel: AlertChannel }) {
   const { data: overview } = useOverview();
   const monitorIds = overview?.monitors.map(({ id }) => id) ?? [];
   const attach = useAction(() => attachToMonitors(channel, monitorIds));

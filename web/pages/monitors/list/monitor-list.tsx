@@ -28,10 +28,10 @@ import { t, tCount } from "../../../language/text.ts";
 
 /** Fixed heights in pixels, so that no row has to be measured. */
 const heights = { head: 41, "empty-group": 44 };
-const height = 44;
+const monitorHeight = 44;
 /** On a phone, bars are below the name, and a reason has two lines. */
 const phone = { query: "(max-width: 760px)", row: 76, reasoned: 91 };
-const gap = 12;
+const groupGap = 12;
 /** Number of rows to load ahead of the visible ones. */
 const rowsAhead = 100;
 /** Number of rows to render outside the visible part, after the first paint. */
@@ -107,19 +107,19 @@ export function MonitorList({ items, mayWrite, mayMove, onUnread }: Props) {
   );
 }
 
-const paper = matchMedia("print");
+const printQuery = matchMedia("print");
 /** Whether the page is being printed. The list then shows all rows. */
-const printing = createStore(paper.matches);
+const printing = createStore(printQuery.matches);
 
 // Synchronous: the browser takes its snapshot as soon as the listener returns.
 const setPrinting = (isPrinting: boolean) => flushSync(() => printing.set(isPrinting));
 addEventListener("beforeprint", () => setPrinting(true));
 addEventListener("afterprint", () => setPrinting(false));
-paper.addEventListener("change", ({ matches }) => setPrinting(matches));
+printQuery.addEventListener("change", ({ matches }) => setPrinting(matches));
 
-const wide = matchMedia("(min-width: 1600px)");
-const wideWindow = createStore(wide.matches);
-wide.addEventListener("change", ({ matches }) => wideWindow.set(matches));
+const wideQuery = matchMedia("(min-width: 1600px)");
+const wideWindow = createStore(wideQuery.matches);
+wideQuery.addEventListener("change", ({ matches }) => wideWindow.set(matches));
 
 /** All items except rows that are not loaded yet. */
 const listPrintedItems = (items: readonly Item[]) =>
@@ -233,8 +233,8 @@ function heightOf(item: Item | undefined, isPhone: boolean): number {
   if (item === undefined) return 0;
   const isRow = item.kind === "row" || item.kind === "unread-row";
   const isReasoned = isPhone && item.kind === "row" && hasReason(item.monitor);
-  const rowHeight = isReasoned ? phone.reasoned : isPhone ? phone.row : height;
-  return (isRow ? rowHeight : heights[item.kind]) + (item.last ? gap : 0);
+  const rowHeight = isReasoned ? phone.reasoned : isPhone ? phone.row : monitorHeight;
+  return (isRow ? rowHeight : heights[item.kind]) + (item.last ? groupGap : 0);
 }
 
 /** Requests rows before they become visible. */

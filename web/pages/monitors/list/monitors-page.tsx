@@ -123,7 +123,7 @@ export function MonitorsPage() {
               <QuickAdd field={address} onClose={() => setAdding(false)} />
             </div>
           )}
-          {at === undefined ? <Present overview={data} /> : <Past {...{ filters, setFilters }} />}
+          {at === undefined ? <Panels overview={data} /> : <AtPast {...{ filters, setFilters }} />}
           <FilterBar
             overview={(at !== undefined && found) || data}
             {...{ filters, isStale, search, onChange: setFilters }}
@@ -131,20 +131,20 @@ export function MonitorsPage() {
               at === undefined ? () => setFilters({ ...filters, at: chooseFirstPast() }) : undefined
             }
           />
-          <Found
+          <Matches
             {...{ found, filters, ...read }}
             onShowAll={() => setFilters(at === undefined ? {} : { at })}
           />
           {at === undefined && <GetStarted overview={data} />}
         </>
       )}
-      {data !== undefined && <Selected overview={data} found={found} filters={filters} />}
+      {data !== undefined && <SelectionBar overview={data} found={found} filters={filters} />}
     </>
   );
 }
 
 /** The panels above the list. They describe the present, so a past time hides them. */
-const Present = ({ overview }: { overview: Overview }) => (
+const Panels = ({ overview }: { overview: Overview }) => (
   <>
     <ProblemBanners />
     <FirstAlert overview={overview} />
@@ -152,7 +152,8 @@ const Present = ({ overview }: { overview: Overview }) => (
   </>
 );
 
-const Past = ({
+/** Chooses the past time that the page shows. */
+const AtPast = ({
   filters: { at = "", ...filters },
   setFilters,
 }: {
@@ -168,7 +169,7 @@ const Past = ({
 );
 
 /** The bar of selected monitors, which is not part of the first script. */
-const Selected = (monitors: {
+const SelectionBar = (monitors: {
   overview: Overview;
   found: Overview | undefined;
   filters: Filters;
@@ -198,7 +199,7 @@ function CreateActions({ add }: { add: () => void }) {
   );
 }
 
-function Found({
+function Matches({
   found,
   error,
   filters,

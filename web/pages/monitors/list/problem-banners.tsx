@@ -27,7 +27,7 @@ export function ProblemBanners() {
 }
 
 /** The words of a link, shorter on a phone. */
-const Words = ({ of }: { of: string }) => (
+const LinkWords = ({ of }: { of: string }) => (
   <>
     <span className="not-phone">{of}</span>
     <span className="only-phone">{t("Open")}</span>
@@ -61,11 +61,11 @@ function FailingChannels({ channels }: { channels: Problems["channels"] }) {
             params={{ id: only?.id ?? "" }}
             aria-label={t("Open alert channel")}
           >
-            <Words of={t("Open alert channel")} />
+            <LinkWords of={t("Open alert channel")} />
           </Link>
         ) : (
           <Link to="/alert-channels" aria-label={t("Open alert channels")}>
-            <Words of={t("Open alert channels")} />
+            <LinkWords of={t("Open alert channels")} />
           </Link>
         )
       }
@@ -114,11 +114,11 @@ function ApplianceProblems({ problems }: { problems: Problems["appliance"] }) {
       action={
         first !== undefined && isOfOnCall(first) ? (
           <Link to="/on-call/readiness" aria-label={t("Open readiness")}>
-            <Words of={t("Open readiness")} />
+            <LinkWords of={t("Open readiness")} />
           </Link>
         ) : (
           <Link to="/settings/$section" params={{ section }} aria-label={t("Open settings")}>
-            <Words of={t("Open settings")} />
+            <LinkWords of={t("Open settings")} />
           </Link>
         )
       }

@@ -57,7 +57,9 @@ export function LinkedAccounts() {
           </ul>
         )}
       </Loaded>
-      {unlinking !== null && <Unlink identity={unlinking} onClose={() => setUnlinking(null)} />}
+      {unlinking !== null && (
+        <UnlinkDialog identity={unlinking} onClose={() => setUnlinking(null)} />
+      )}
     </Panel>
   );
 }
@@ -120,7 +122,7 @@ const Row = ({
   />
 );
 
-const Unlink = ({ identity, onClose }: { identity: Identity; onClose: () => void }) => (
+const UnlinkDialog = ({ identity, onClose }: { identity: Identity; onClose: () => void }) => (
   <Confirm
     title={t("Unlink {name}?", { name: identity.provider.name })}
     verb={t("Unlink")}

@@ -23,11 +23,11 @@ import { describeBrowser } from "./browser-name.ts";
 import { HttpsRecipe } from "./https-recipe.tsx";
 import { t, tNode } from "../../../language/text.ts";
 
-type Doing = { act: "rename" | "remove"; passkey: Passkey } | { act: "add" } | null;
+type PasskeyAction = { act: "rename" | "remove"; passkey: Passkey } | { act: "add" } | null;
 
 export function WaysToSignIn() {
   const query = useQuery(passkeysQuery);
-  const [doing, setDoing] = useState<Doing>(null);
+  const [doing, setDoing] = useState<PasskeyAction>(null);
   const obstacle = findPasskeyObstacle();
   const close = () => setDoing(null);
   return (

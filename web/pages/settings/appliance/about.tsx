@@ -12,7 +12,7 @@ import { Loaded, Panel } from "../../../components/page.tsx";
 import { StateIcon } from "../../../components/display/state-icon.tsx";
 import { formatAbsolute, Time, useZone } from "../../../components/display/time.tsx";
 import { aboutQuery, figuresQuery } from "../data.ts";
-import { Facts } from "../entry.tsx";
+import { FactList } from "../entry.tsx";
 import { Machines } from "./machines.tsx";
 import { translateServerText } from "../../../language/server-text.ts";
 import { t, tCount } from "../../../language/text.ts";
@@ -36,7 +36,7 @@ export default function About() {
                 {t("API reference")} <Icon name="external" size={14} />
               </a>
             </div>
-            <Facts
+            <FactList
               facts={[
                 [
                   t("Running for"),
@@ -119,7 +119,7 @@ function RuntimeFacts({ figures }: { figures: ApplianceFigures }) {
     tCount(passwords, "{count} password", "{count} passwords"),
   ];
   return (
-    <Facts
+    <FactList
       facts={[
         [t("Data"), runtime.dataDirectory ?? t("on the machines of the database")],
         [t("Memory"), formatNarrowBytes(runtime.memoryBytes)],

@@ -13,7 +13,7 @@ import { administratorsQuery, invalidateQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
 import { t, tNode } from "../../../language/text.ts";
 
-const Words = () => (
+const Introduction = () => (
   <div className="settings-head">
     <p className="quiet">
       {tNode(
@@ -38,7 +38,7 @@ export default function Administrators() {
   const isSelf = (one: Administrator) => one.id === person.id;
   return (
     <>
-      <Words />
+      <Introduction />
       <Loaded query={query} subject={t("The administrators")}>
         {(administrators) => (
           <Panel isFlush>

@@ -74,7 +74,7 @@ function Download() {
             </div>
             <div aria-live="polite">
               {isPending && <p className="quiet">{t("Preparing the backup…")}</p>}
-              {data !== undefined && <Ready {...data} />}
+              {data !== undefined && <ReadyBackup {...data} />}
               {error !== null && (
                 <Alert color="red" variant="light">
                   {error.message}
@@ -105,7 +105,7 @@ const Explanation = () => (
   </>
 );
 
-const Ready = ({ fileName, bytes }: { fileName: string; bytes: number }) => (
+const ReadyBackup = ({ fileName, bytes }: { fileName: string; bytes: number }) => (
   <p className="up">
     {t("{name} is ready ({size}) and is being downloaded. The server keeps no copy.", {
       name: fileName,

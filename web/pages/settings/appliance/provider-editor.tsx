@@ -19,7 +19,7 @@ import { roles } from "../../../../src/core/statuses.ts";
 import { capitalize } from "../../../../src/core/text/formatting.ts";
 import { CopyLine } from "../../../components/copy.tsx";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
-import { type Form, Fold, FormDialog, useForm } from "../../../components/forms/form.tsx";
+import { type Form, FoldedSection, FormDialog, useForm } from "../../../components/forms/form.tsx";
 import { LinesField } from "../../../components/forms/lines-field.tsx";
 import { SecretField } from "../../../components/forms/secret-fields.tsx";
 import { notify } from "../../../components/toasts.tsx";
@@ -396,7 +396,7 @@ function FurtherFields({ form }: Part) {
           {...form.toggle("trustsEmail")}
         />
       )}
-      <Fold
+      <FoldedSection
         title={t("Further settings")}
         summary={
           isProxy ? t("domains, on or off") : t("scopes, groups, domains, certificate authority")
@@ -423,7 +423,7 @@ function FurtherFields({ form }: Part) {
             {...form.toggle("enabled")}
           />
         </div>
-      </Fold>
+      </FoldedSection>
     </>
   );
 }

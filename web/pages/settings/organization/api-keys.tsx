@@ -201,19 +201,19 @@ const lifetimeOptions = [
   { value: "never", label: t("Never") },
 ];
 
-const initial = {
+const initialValues = {
   name: "",
   scope: "write" as ApiKey["scope"],
   mcp: false,
   groupIds: [] as string[],
   life: "365",
 };
-type KeyValues = typeof initial;
+type KeyValues = typeof initialValues;
 
 function NewApiKey({ onClose }: { onClose: () => void }) {
   const [createdKey, setCreatedKey] = useState<CreatedApiKey | null>(null);
   const form = useForm(
-    initial,
+    initialValues,
     async ({ name, scope, mcp, groupIds, life }, _, idempotencyKey) => {
       const expiresInDays = life === "never" ? null : Number(life);
       const body = {

@@ -45,7 +45,7 @@ export default function ConfigurationSettings() {
             <Panel isFlush>
               <ul className="entries drift" aria-label={t("Differences")}>
                 {records.map((record) => (
-                  <Differing key={`${record.section} ${record.id}`} record={record} />
+                  <DriftedRecord key={`${record.section} ${record.id}`} record={record} />
                 ))}
               </ul>
             </Panel>
@@ -56,7 +56,7 @@ export default function ConfigurationSettings() {
   );
 }
 
-function Differing({ record }: { record: ManagedRecord }) {
+function DriftedRecord({ record }: { record: ManagedRecord }) {
   const { id, section, key, source, name, drift } = record;
   const { icon, to } = kinds[section];
   const recordPath = `${section}.${key}`;

@@ -12,7 +12,7 @@ import { Loaded, Panel } from "../../../components/page.tsx";
 import { formatAbsolute, useNow, listZones } from "../../../components/display/time.tsx";
 import { notify, notifyError } from "../../../components/toasts.tsx";
 import { createOrganizationQuery, createSettingsQuery, passwordPolicyQuery } from "../data.ts";
-import { Facts } from "../entry.tsx";
+import { FactList } from "../entry.tsx";
 import { type SettingsFormProps, useSettingsForm } from "./settings-form.ts";
 import { t } from "../../../language/text.ts";
 
@@ -48,7 +48,7 @@ export default function Organization() {
           </>
         ) : (
           <Panel>
-            <Facts
+            <FactList
               facts={[
                 [t("Name"), record.name],
                 [t("Time zone"), record.timeZone],

@@ -51,7 +51,7 @@ export default function Import() {
       ) : (
         <Review key={sent.id} sent={sent} onDone={() => setSent(null)} />
       )}
-      <Past />
+      <PastImports />
     </>
   );
 }
@@ -119,7 +119,7 @@ function Choose({ onSent }: { onSent: (sent: UploadedImport) => void }) {
             <Progress className="import-progress" value={share * 100} aria-label={t("Upload")} />
           )}
         </div>
-        <div aria-live="polite">{error !== null && <Failed error={error} />}</div>
+        <div aria-live="polite">{error !== null && <FailedImport error={error} />}</div>
       </div>
     </Panel>
   );
@@ -141,7 +141,7 @@ const Explanation = ({ source }: { source: Source }) => (
   </p>
 );
 
-const Failed = ({ error }: { error: Error }) => (
+const FailedImport = ({ error }: { error: Error }) => (
   <Alert color="red" variant="light">
     {error.message}
   </Alert>
@@ -204,7 +204,7 @@ function Review({ sent, onDone }: { sent: UploadedImport; onDone: () => void }) 
           {isPending && (
             <p className="quiet">{t("Importing… Everything appears at once, at the end.")}</p>
           )}
-          {error !== null && <Failed error={error} />}
+          {error !== null && <FailedImport error={error} />}
         </div>
       </div>
     </Panel>
@@ -288,7 +288,7 @@ function summarizeRun({ report }: ImportRun): string {
   });
 }
 
-function Past() {
+function PastImports() {
   const query = useQuery(importsQuery);
   const [undoing, setUndoing] = useState<ImportRun | null>(null);
   return (
