@@ -202,7 +202,7 @@ export function addRetryAfter(verdict: Verdict, { headers }: ShortResponse, now:
 
 export const delivered: Verdict = { outcome: "delivered" };
 
-/** For a change of a case that the service does not know. */
+/** For a change to a case that the service does not know. */
 const nothingToSend: Verdict = {
   outcome: "delivered",
   detail: "Nothing was sent, because the service has no acknowledgment.",

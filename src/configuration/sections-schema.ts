@@ -56,7 +56,7 @@ const escalationPolicy: Reference = {
 
 const { monitorIds: _members, ...ofGroup } = groupFields;
 
-/** A file pauses without an end. An end in a file would pass, and then reject the whole file. */
+/** Files can pause a monitor only without an end: once the end is in the past, the whole file would be rejected. */
 const { pausedUntil: _end, ...ofMonitor } = monitorFields;
 
 /** The sections of a configuration. */

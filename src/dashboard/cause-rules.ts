@@ -10,7 +10,7 @@ export const neighborsWithinMs = 60_000;
 
 type Checked = { type: string; [field: string]: unknown };
 
-/** The host that a monitor checks, in lower case; null without one. */
+/** The host that a monitor checks, in lower case; null if there is none. */
 export function findHost(monitor: Checked): string | null {
   const { url, host, domain } = monitor;
   if (typeof url === "string" && URL.canParse(url)) return normalizeHost(new URL(url).hostname);

@@ -49,7 +49,7 @@ const resolvedSql = `select data ->> 'resolved' as resolved from events
     and type in (${stateTypeList})
   order by seq desc limit 1`;
 
-/** Reads the change of addresses or DNS records before the current state of a monitor; null without one. */
+/** Reads the change of addresses or DNS records before the current state of a monitor; null if there is none. */
 export async function findResolvedChange(
   { store, organizationId }: Tenant,
   monitorId: string,

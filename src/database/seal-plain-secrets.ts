@@ -19,7 +19,7 @@ type Row = {
 export type SealedTable = { name: string; noun: string; kinds: Kinds };
 
 /**
- * Encrypts settings that have become secrets in a newer version. Runs once per change of the secret fields. Returns
+ * Encrypts settings that have become secrets in a newer version. Runs once after each change to the secret fields. Returns
  * the number of changed records.
  */
 export async function sealPlainSecrets(

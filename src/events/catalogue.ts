@@ -162,7 +162,7 @@ type SourceReport = {
 };
 
 type TimelineChange = {
-  /** ID of the posted update; null for a change of the title or severity. */
+  /** ID of the posted update; null for a change to the title or severity. */
   updateId: string | null;
   /** Whether a monitor caused the change. */
   automatic?: true;

@@ -24,7 +24,7 @@ export type AuditedChange<A extends AuditAction = AuditAction> = {
   [K in A]: {
     action: K;
     subjectId: string;
-    /** Changed fields. A change of a record without any is not in the audit log. */
+    /** Changed fields. A change without any is not in the audit log. */
     fields?: readonly ChangedField[];
   } & DataOf<K>;
 }[A];
@@ -208,7 +208,7 @@ const buildEvent = (
 ): Statement => appendEvent({ organizationId, at, type: action, subjectId, data } as Event);
 
 /**
- * Guards against concurrent changes of a record. If it has changed since it was read, the write fails with StaleRead,
+ * Guards against concurrent changes to a record. If it has changed since it was read, the write fails with StaleRead,
  * and `retryOnStaleRead` repeats it. If the client's If-Match names another version (RFC 9110 §13.1.1), the write fails with
  * PRECONDITION_FAILED.
  */

@@ -7,12 +7,12 @@ const changesSql = `select e.subject_id as subjectId, e.changes from json_each(?
     cross join audit_entries e on e.organization_id = ? and e.subject_id = wanted.value
   where e.at > ? and e.changes is not null order by e.seq limit ?`;
 
-/** Maximum changes to read. Records with more have some of their current fields. */
+/** Maximum changes to read. Beyond it, some fields have their current values. */
 const maxChanges = 5_000;
 
 /**
- * Returns the values that fields had at a time, by record. Only fields of `names` that changed since, and whose old
- * values the audit log has.
+ * Returns the values that the fields `names` had at a time, by record. Includes only fields that changed since, and whose
+ * old values are in the audit log.
  */
 export async function findPastFields(
   { store, organizationId }: Tenant,

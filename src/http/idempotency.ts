@@ -47,7 +47,7 @@ type Asked = {
   method: string;
   route: string;
   idempotencyKey: string;
-  /** From the question mark on; empty without one. */
+  /** From the question mark on; empty if there is none. */
   query: string;
   body: Uint8Array;
   /** Whether the key is claimed before the use case runs. */

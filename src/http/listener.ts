@@ -181,7 +181,7 @@ export function readTls(files: {
   return tls;
 }
 
-/** Expiry of a certificate, in Unix milliseconds; null without one. */
+/** Expiry of a certificate, in Unix milliseconds; null if there is none. */
 export const readExpiry = (tls: Tls | null): number | null =>
   tls && new X509Certificate(tls.cert).validToDate.getTime();
 

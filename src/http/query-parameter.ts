@@ -1,5 +1,5 @@
 /**
- * Returns the first value of a query parameter; null without one. Reads queries without escapes itself, because
+ * Returns the first value of a query parameter; null if there is none. Reads queries without escapes itself, because
  * `URLSearchParams` takes longer than a cached response.
  */
 export function readQueryParameter({ url }: Request, name: string): string | null {

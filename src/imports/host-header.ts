@@ -1,4 +1,4 @@
-/** Converts headers that belong to the connection, of which only Host has an equivalent. */
+/** Converts headers that belong to the connection. Only Host has an equivalent. */
 import type { Fields } from "../core/collections/objects.ts";
 
 type HttpTarget = {

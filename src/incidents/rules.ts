@@ -68,7 +68,7 @@ export function applyPatch(
 export const selectImpacts = (impacts: readonly IncidentImpact[], monitorIds: readonly string[]) =>
   impacts.filter(({ monitorId }) => monitorIds.includes(monitorId));
 
-/** A change of an impact: its time in Unix milliseconds, the monitor, and the new impact; null for its end. */
+/** A changed impact: its time in Unix milliseconds, the monitor, and the new impact; null for its end. */
 export type ImpactChange = [at: number, monitorId: string, impact: IncidentImpact["impact"] | null];
 
 type IncidentWithImpacts = Pick<Incident, "status" | "impacts">;

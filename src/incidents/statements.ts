@@ -267,7 +267,7 @@ export function reviseUpdate(
   };
 }
 
-/** A change of an incident with its audited action. */
+/** A change to an incident, with its audited action. */
 type IncidentChange = AuditedChange<IncidentAction | "incident.opened">;
 
 /**

@@ -10,7 +10,7 @@ const maxResponseCharacters = mcpBounds.response.value;
 /** Addresses that work like a password. */
 const secretFields = new Set(["pushUrl", "pingUrl", "calendarUrl", "acknowledgeUrl"]);
 
-/** Lists that are oldest first, of which the newest entries count. */
+/** Lists in ascending order of time. Their newest entries matter most. */
 const oldestFirst = new Set(["updates", "notes", "timeline", "deliveries", "days"]);
 
 export const untrustedTextWarning =

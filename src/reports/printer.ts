@@ -21,7 +21,7 @@ export class ReportPrinter {
     this.#program = program;
   }
 
-  /** Returns the path of Chromium; null without one. */
+  /** Returns the path of Chromium; null if there is none. */
   async findProgram(): Promise<string | null> {
     return this.#program === undefined ? (await loadChromium()).findBrowser() : this.#program;
   }

@@ -45,7 +45,7 @@ export function findReportedMonitors({ store, organizationId }: Tenant, wanted: 
       ]);
 }
 
-/** Returns the report that a person sent with this delivery; null for a report that was due. */
+/** Returns the report that a person sent with this delivery; null for a scheduled report. */
 export async function findSentReport(
   { store, organizationId }: Tenant,
   deliveryId: string,

@@ -95,7 +95,7 @@ export function createIncidentReader(
     },
     hasBefore: async (at: number) =>
       (await queryIncidents(earlierSql, buildFirstId(at), ...published)).length > 0,
-    /** Time of the last change of an incident on the page; null without incidents. */
+    /** Time of the last change to an incident on the page; null without incidents. */
     lastChange: async () => (await queryIncidents(lastSql, ...published))[0]?.updatedAt ?? null,
     /** An unsaved draft as the page would show it; null if the page would not show it. */
     publishDraft(draft: ShownIncident): PublicIncident | null {

@@ -75,7 +75,7 @@ export function renderDocument(
   const { view, words, language, to, isPreview = false, copy } = document;
   const { page, headline } = view;
   const resolveAsset = resolverOf(document);
-  // Copies of incidents don't change with the state, so that an outage changes only few files.
+  // Copies of incidents don't change with the state, so that an outage changes only a few files.
   const tone = copy?.isOverview === false ? "none" : headline.tone;
   const { banner } = page.look;
   return `<!doctype html>${renderToStaticMarkup(

@@ -96,7 +96,7 @@ export type Look = z.output<typeof Look>;
 
 export const defaultLook: Look = Look.parse({});
 
-/** A change of a look: absent fields keep their value. */
+/** A change to a look: absent fields keep their values. */
 export const LookPatch = z
   .strictObject(toPatchShape(lookFields))
   .meta({ id: "StatusPageLookPatch" });

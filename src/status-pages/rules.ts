@@ -182,7 +182,7 @@ export function assertImage(
 
 const woff2 = [0x77, 0x4f, 0x46, 0x32];
 
-/** Throws VALIDATION_ERROR for bytes that are no WOFF2 file of this length (WOFF2 §4.1). Browsers check the rest. */
+/** Throws VALIDATION_ERROR for bytes that are not a WOFF2 file of this length (WOFF2 §4.1). Browsers check the rest. */
 export function assertFont(bytes: Uint8Array) {
   const header = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const isWhole = bytes.length >= 48 && header.readUInt32BE(8) === bytes.length;

@@ -233,7 +233,7 @@ export async function findSlug(
   return row?.slug ?? null;
 }
 
-/** Reads a file of a page as it was uploaded; null without one. */
+/** Reads a file of a page as it was uploaded; null if there is none. */
 export async function findFile(
   store: Store,
   { organizationId, id }: { organizationId: string; id: string },

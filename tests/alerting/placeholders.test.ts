@@ -18,7 +18,7 @@ const complete = (type: string) => {
   return { type, name: "On-call", ...others, ...secrets };
 };
 
-// Each test has channels of its own, and what is rejected changes nothing.
+// Each test has channels of its own, and rejected requests change nothing.
 let dashboard: Awaited<ReturnType<typeof createDashboard>>;
 beforeAll(async () => {
   dashboard = await createDashboard();

@@ -32,7 +32,7 @@ async function setUpMailing(refusals: Record<string, number>) {
 
 const down = "Backup is down";
 const up = "Backup is up again";
-/** The time as in messages. */
+/** Formats the time as messages do. */
 const formatNow = ({ time }: { time: { now: number } }) =>
   `${new Date(time.now).toISOString().slice(0, 19).replace("T", " ")} UTC`;
 const buildName = (...addresses: string[]) => addresses.join(" ");

@@ -13,7 +13,7 @@ import { waitUntil } from "../support/poll.ts";
 
 const root = join(import.meta.dir, "..", "..");
 
-/** The package's program for this machine; null without one. */
+/** The package's program for this machine; null if there is none. */
 function litestreamOf(): string | null {
   const name = `@flydotio/litestream-${process.platform}-${process.arch}`;
   try {

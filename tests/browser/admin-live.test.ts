@@ -32,7 +32,7 @@ describeInChromium("an edit", (browser) => {
 
   /** Resolves when the page has received all events and finished its reads. */
   async function settle() {
-    // A change of another record makes the page read the session; events arrive in order.
+    // A change to another record makes the page read the session. Events arrive in order.
     const known = page.waitForResponse(/\/dashboard\/session$/);
     await world.ask("PATCH", "/organization", { name: `Acme ${++turn}` });
     await known;

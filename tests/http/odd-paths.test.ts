@@ -49,8 +49,8 @@ async function flawsOf(handle: Handle, method: string, path: string, headers: He
 }
 
 /**
- * All methods for a plain path, one in rotation for each other spelling. Paths of records have one
- * router and one handler for what is not found, so each has a quarter of the spellings, in rotation.
+ * All methods for a plain path, one in rotation for each other spelling. Paths of records share a router and a handler
+ * for unknown paths, so each has a quarter of the spellings, in rotation.
  */
 function listRequests(path: string, turn: number): [method: string, spelling: string][] {
   const isOfRecords = /^\/(api\/v1|dashboard)\//.test(path);

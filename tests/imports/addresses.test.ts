@@ -102,7 +102,7 @@ describe("addresses of an imported Uptime Kuma", () => {
       `${path}`.replace("SLUG", "acme-public"),
     );
     for (const path of paths) expect((await visitor.readHtml(path)).text.length).toBeGreaterThan(0);
-    // Homepage and Dashy add these two to the address and the slug; Glance reads the fields in quotes.
+    // Homepage and Dashy combine the address and the slug themselves. Glance reads the fields in quotes.
     const page = (await visitor.readHtml("/status/acme-public.json")).json();
     const [, template = ""] = /template: \|([^]*?)```/.exec(text) ?? [];
     const monitor = page.sections[0].monitors[0];

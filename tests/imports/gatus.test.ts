@@ -175,7 +175,7 @@ describe("Gatus' configuration", () => {
       new Set(["unchanged", "not-taken"]),
     );
 
-    // A later change of the source is in the audit log, with the values before and without secrets.
+    // A later change in the source is in the audit log, with the previous values and without secrets.
     writeFileSync(file, config.replace("interval: 2m", "interval: 3m"));
     const shop = findByName("shop").id;
     await ours.api("PATCH", `/api/v1/monitors/${shop}`, { body: { interval: 90 } });

@@ -1,4 +1,4 @@
-/** Waits for what no event announces. A wait that never ends fails with its reason, before the test times out. */
+/** Waits for conditions that no event announces. A wait that never ends fails with its reason, before the test times out. */
 
 const longestMs = 120_000;
 

@@ -131,7 +131,7 @@ export async function createPublisher(page: object = {}, settings: Settings = {}
 
 export type Publisher = Awaited<ReturnType<typeof createPublisher>>;
 
-/** The URL of the link with this verb in a mail; empty without one. */
+/** The URL of the link with this verb in a mail; empty if there is none. */
 export const findLink = (
   { text }: Pick<Mail, "text">,
   verb: "confirm" | "unsubscribe" | "manage",

@@ -90,7 +90,7 @@ export const useIsResolving = (subjectId: string) =>
       state === "waiting" && (operation === "resolveIncident" || change["status"] === "resolved"),
   );
 
-/** The held changes of a record, on its page. */
+/** The held changes to a record, on its page. */
 export function HeldOfRecord({ subjectId }: { subjectId: string }) {
   const pending = usePending(subjectId);
   return (

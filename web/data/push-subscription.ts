@@ -47,7 +47,7 @@ async function readData(path: string, organizationId: string | null): Promise<un
   return response.ok ? ((await response.json()) as { data: unknown }).data : null;
 }
 
-/** Sends a change of a contact method, as the signed-in person. Returns whether it succeeded. */
+/** Saves a change to a contact method, as the signed-in person. Returns whether it succeeded. */
 export async function changeBrowserMethod(
   method: "PATCH" | "POST" | "DELETE",
   { organizationId, id }: Pick<BrowserMethod, "organizationId" | "id">,

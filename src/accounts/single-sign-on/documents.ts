@@ -44,7 +44,7 @@ export class ProviderDocuments {
     return document;
   }
 
-  /** Returns the cached metadata; null without one. */
+  /** Returns the cached metadata; null if there is none. */
   async find({ id }: Pick<OpenedProvider, "id">): Promise<Metadata | null> {
     const document = this.#cached.get(id)?.document;
     return document === undefined ? null : document.catch(() => null);

@@ -35,7 +35,7 @@ export type AlertHold = {
   until: number;
 };
 
-/** Longest wait for the checks of another monitor, and of the own one after the other is up again. */
+/** Longest wait for the checks of another monitor, and for the monitor's own checks after the other is up again. */
 const maxWaitMs = 300_000;
 /** Time between two decisions while checks are awaited. */
 const lookMs = 2_000;

@@ -2,7 +2,7 @@
 import { type Cause, type CauseKind, causeKinds } from "../../core/causes.ts";
 import { type Priority, priorities } from "../../core/statuses.ts";
 
-/** Maximum time between the starts of two outages with one cause. */
+/** Maximum time between the starts of two outages with the same cause. */
 const joinMs = 60_000;
 /** Time after the start of an outage at which its channels are notified of those that belong to it. */
 export const joinedNoticeMs = joinMs + 5_000;

@@ -41,7 +41,7 @@ import {
 
 type Acknowledgment = Awaited<ReturnType<typeof findAcknowledgments>>[number];
 
-/** A change of an alert by a person. */
+/** A change to an alert by a person. */
 type PersonAction = {
   action: Extract<AuditAction, `alert.${string}`>;
   entry: Pick<NewEntry, "type" | "message">;

@@ -16,7 +16,7 @@ import { findAcknowledgments, findLinkedAlert, type RecordRow } from "./store.ts
 /** Path of the page. The token is in messages about the alert. */
 export const acknowledgeRoute = `${acknowledgePath}:token` as const;
 
-/** A port with the page. The port of public pages has no other page of the admin page. */
+/** A port that serves this page. On the port of public pages, it is the only page of the admin page. */
 export type LinkPort = AlertLinkLimits & { isPublic?: boolean };
 
 export type AlertLinkLimits = {

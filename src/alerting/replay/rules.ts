@@ -151,7 +151,7 @@ class AlertReplay {
     );
   }
 
-  /** A change of another monitor triggers a decision at once. */
+  /** A change to another monitor triggers a decision at once. */
   #findNextLook({ until }: AlertHold): number {
     const now = this.#lookedAt;
     const changes = this.#ancestors.flatMap(({ timeline }) => {

@@ -58,7 +58,7 @@ export type MessageCase = {
   change?: CaseChange | null;
 };
 
-/** A change of an open case, and a note about it. */
+/** A change to an open case, and a note about it. */
 export type CaseChange = { type: "acknowledge" | "unacknowledge"; note: string };
 
 export type Fact = {

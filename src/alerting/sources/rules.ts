@@ -170,7 +170,7 @@ function refresh(
 
 type Applied = ReturnType<typeof applyReport>;
 
-/** Whether the number of such changes of a problem is limited. Its openings follow from its ends. */
+/** Whether the number of such changes to a problem is limited. Openings need no limit, because each follows an end. */
 export const isLimitedChange = (change: SourceChange | null): boolean =>
   change === "resolved" || change === "changed";
 

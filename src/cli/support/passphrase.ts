@@ -11,7 +11,7 @@ export function addPassphraseOption(command: Command): Command {
 }
 
 /**
- * Reads the passphrase from the file that the option or its variable names; null without one.
+ * Reads the passphrase from the file that the option or its variable names; null if there is none.
  * Throws VALIDATION_ERROR.
  */
 export function readPassphrase(flag: string | undefined): string | null {

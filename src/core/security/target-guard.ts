@@ -85,7 +85,7 @@ const defaultPorts: Readonly<Record<string, number>> = {
   "socks5:": 1080,
 };
 
-/** Returns the target of a URL as a list; empty without one. */
+/** Returns the target of a URL as a list; empty if there is none. */
 export function listUrlTargets(path: string, text: string | null | undefined): RecordTarget[] {
   const url = URL.parse(text ?? "");
   return url === null ? [] : [{ path, host: url.hostname, port: portOf(url) }];

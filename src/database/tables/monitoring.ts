@@ -165,7 +165,7 @@ export const monitorStates = sqliteTable(
     details: text("details"),
     /** Time since which checks have no valid result because of a problem of this appliance; null otherwise. */
     notJudgedSince: text("not_judged_since"),
-    /** Value of the monitor's number at the last check; null without one. */
+    /** Value of the monitor's number at the last check; null if there is none. */
     number: real("number"),
     /** Effect of the last known number. Stays until the number returns to its limits. */
     numberLevel: text("number_level").$type<"degraded" | "down">(),

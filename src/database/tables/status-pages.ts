@@ -47,7 +47,7 @@ export const statusPages = sqliteTable(
     theme: text("theme", { enum: ["auto", "light", "dark"] }).notNull(),
     /** Chosen parts of the look. All others have their default. */
     look: text("look", { mode: "json" }).$type<object>().notNull().default({}),
-    /** Base64 data of the font of the look (WOFF2); null without one. */
+    /** Base64 data of the font of the look (WOFF2); null if there is none. */
     fontData: text("font_data"),
     /** Media type and Base64 data of the icon of browser tabs; null for the default. */
     faviconType: text("favicon_type"),

@@ -24,7 +24,7 @@ export type SignInWay = {
   byPassword: boolean;
   /** Sign-in provider, whose organizations the session opens; null for all organizations of the person. */
   providerId: string | null;
-  /** User of the trusted header of a proxy, without which the session is not valid; null without one. */
+  /** User of the trusted header of a proxy, without which the session is not valid; null if there is none. */
   headerUser: string | null;
 };
 

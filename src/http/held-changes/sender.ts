@@ -103,7 +103,7 @@ export class HeldChangeSender {
 
   /** Throws if the change can't be stored now, so that it is tried again. */
   async #send({ organizationId, id }: HeldRow) {
-    // Read again, because an earlier change of the same record can have changed its If-Match.
+    // Read again, because an earlier change to the same record can have changed its If-Match.
     const row = await findHeldChange({ store: this.#dependencies.store, organizationId }, id);
     if (row === null) return;
     try {

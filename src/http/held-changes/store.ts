@@ -73,7 +73,7 @@ export function parseHeldRequest({ params }: HeldRow) {
 }
 
 /**
- * Makes later held changes of the same record expect the version that this one creates. Their authors saw the waiting
+ * Makes later held changes to the same record expect the version that this one creates. Their authors saw the waiting
  * change.
  */
 export function expectVersion(
@@ -138,7 +138,7 @@ export const settleHeldChange = (
   ],
 });
 
-/** Removes changes of a restored backup: people who restore it don't expect it to send. */
+/** Removes the held changes of a restored backup: people who restore it don't expect it to send anything. */
 export const removeWaitingChanges: Prepared = {
   text: "delete from held_changes where state = 'waiting'",
   parameters: [],

@@ -29,7 +29,7 @@ export type ReaderRequest =
 
 /** A plan without its lists. */
 export type PlanHead = Pick<Plan, "source" | "product" | "smtp"> & {
-  /** Size of the history; null without one. */
+  /** Size of the history; null if there is none. */
   history: { total: number; hasSums: boolean } | null;
 };
 

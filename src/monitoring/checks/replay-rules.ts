@@ -15,7 +15,7 @@ export type Thresholds = {
   retries: number;
   successThreshold: number;
   degradedAfterMs: number | null;
-  /** Seconds between the checks, of which some results are left out; null to use all. */
+  /** Seconds between the checks if some results are left out; null if all are used. */
   pace: { intervalSeconds: number; retryIntervalSeconds: number } | null;
 };
 

@@ -39,7 +39,7 @@ export function updateHistory(
   return { name, values, since: at, earlier: earlier?.values === values ? null : earlier };
 }
 
-/** Returns the change of stable values in the hour before `at`; null without one. */
+/** Returns the change of stable values in the hour before `at`; null if there is none. */
 export function findResolvedChange(
   known: ResolvedHistory | null,
   at: number,

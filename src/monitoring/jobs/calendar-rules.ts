@@ -4,7 +4,7 @@ import { createLookup } from "../../core/collections/objects.ts";
 type Pattern = {
   /** Seconds, minutes, hours, days, months, days of the week and years. */
   pattern: string;
-  /** Time zone at the end of the expression; null without one. */
+  /** Time zone at the end of the expression; null if there is none. */
   timeZone: string | null;
 };
 

@@ -5,7 +5,7 @@ import type { ReportKind } from "../../core/statuses.ts";
 /** Report that a job sends to its push monitor. */
 export type PushReport = {
   kind: ReportKind;
-  /** Message of the job in one line; null without one. */
+  /** Message of the job in one line; null if there is none. */
   message: string | null;
   latencyMs: number | null;
   /** UUID that the job gave to all reports of one run. */
@@ -13,7 +13,7 @@ export type PushReport = {
   exitStatus: number | null;
   /** Whether a failure makes the monitor down without retries. */
   isFinal: boolean;
-  /** Start of the body; null without one. */
+  /** Start of the body; null if there is none. */
   body: string | null;
   /** Address and program of the sender. */
   address: string | null;

@@ -28,7 +28,7 @@ const minChunkMs = 3 * dayMs;
 /** Spans of queries differ by up to this many hours, so that windows do not all need new times at the same moment. */
 const chunkSpread = 96;
 const maxChunks = 4;
-/** Upper bound for a change of a local clock. */
+/** Upper bound for a change of a local clock, such as to summer time. */
 const largestShiftMs = dayMs;
 
 /** Returns the invalid field and the reason; null for valid times. */

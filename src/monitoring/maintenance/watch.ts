@@ -262,7 +262,7 @@ export class MaintenanceWatch {
   }
 
   /**
-   * Writes under the lease. Returns false without the lease. After a conflict with another node or a change of the
+   * Writes under the lease. Returns false without the lease. After a conflict with another node, or a change to the
    * window, the next tick retries.
    */
   private async write(statements: readonly Statement[]): Promise<boolean> {
@@ -313,7 +313,7 @@ type MaintenanceEffect = { countsUptime: boolean };
 
 type RunningOccurrence = Occurrence & { window: StoredWindow };
 
-/** An occurrence of which subscribers are reminded from the time `at`. */
+/** An occurrence. Subscribers are reminded of it from the time `at`. */
 type Reminder = RunningOccurrence & { at: number };
 
 /** Time span of one search. A longer search of a rare rule would take long. */

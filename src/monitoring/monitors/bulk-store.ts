@@ -1,4 +1,4 @@
-/** Reads the monitors of a bulk change, and writes their planned values in few statements. */
+/** Reads the monitors of a bulk change, and writes their planned values in a few statements. */
 import { sql } from "drizzle-orm";
 import { yieldToEventLoop } from "../../core/time/event-loop.ts";
 import type { Severity } from "../../core/fields.ts";

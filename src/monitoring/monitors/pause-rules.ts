@@ -1,7 +1,7 @@
 /** Rules of a pause: how its two fields depend on each other, and how late it can end. */
 import { monitorBounds } from "../../core/limits.ts";
 
-/** Whether a monitor is paused, and the end of the pause; null without one. */
+/** Whether a monitor is paused, and the end of the pause; null if there is none. */
 export type Pause = { paused: boolean; pausedUntil: string | null };
 
 /** Fields of a pause in a request. */

@@ -26,7 +26,7 @@ const schedule = {
     .regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time of day such as 03:00")
     .default("03:00"),
   timeZone: TimeZone.default("UTC"),
-  /** Number of days, weeks and months of which the last backup is retained. */
+  /** Number of days, weeks and months whose last backup is retained. */
   keepDaily: integer(1, 366).default(7),
   keepWeekly: integer(0, 260).default(4),
   keepMonthly: integer(0, 240).default(6),

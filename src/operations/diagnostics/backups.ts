@@ -61,8 +61,7 @@ export async function examineSchedule({
       ),
     ];
   const since = Date.parse(lastSuccessAt ?? updatedAt);
-  // The age is counted from the last change of the schedule at the earliest, because the schedule
-  // can have been off before.
+  // Time before the last change to the schedule does not count, because the schedule can have been off.
   const judgedSince = Math.max(since, Date.parse(updatedAt));
   const age = describeAge(now, since);
   if (now - judgedSince <= maxAgeMs) {

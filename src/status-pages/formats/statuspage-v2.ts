@@ -286,7 +286,7 @@ type Update = {
   editedAt?: string | null;
   /** Whether subscribers were notified of the update. */
   isNotified: boolean;
-  /** Returns the change of the component at this position. */
+  /** Returns the state change of the component at this position. */
   changeOf: (index: number) => Change;
 };
 

@@ -124,7 +124,7 @@ type Rendering = {
   uploadPaths: Record<"logo" | "favicon" | "fontStyle" | "stylesheet", string | null>;
 };
 
-/** Plans a file of the page whose path has its version; null without one. */
+/** Plans a file of the page whose path has its version; null if there is none. */
 const planFile = (
   name: string,
   file: { type: string; bytes: Uint8Array | string; version: string } | null,

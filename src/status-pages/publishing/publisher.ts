@@ -59,7 +59,7 @@ type Dependencies = RenderingServices & {
 type Target = {
   organizationId: string;
   pageId: string;
-  /** Time of the first change that is not published; null without one. */
+  /** Time of the first change that is not published; null if there is none. */
   changedAt: number | null;
   /** The kind of publication that the unpublished changes need; null for none. */
   occasion: RenderOccasion | null;

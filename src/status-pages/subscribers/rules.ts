@@ -22,7 +22,7 @@ export const manyPending = {
   pendingMs: dayMs,
 };
 
-/** Whether a subscriber has confirmed its address, and its mail server did not reject it since. */
+/** Whether a subscriber has confirmed the address, and the mail server has not rejected it since. */
 export const isListening = ({
   confirmedAt,
   quarantinedAt,

@@ -870,7 +870,7 @@ describe("groups", () => {
     const organizations = [{ organizationId: world.ours.id, defaultRole, groupRoles }];
     await world.change({ organizations });
     const { state } = world.provider;
-    /** Signs in with these groups, and returns the role; null without one. */
+    /** Signs in with these groups, and returns the role; null if there is none. */
     const signInAs = async (...groups: string[]) => {
       state.claims["groups"] = groups;
       const browser = world.createBrowser();

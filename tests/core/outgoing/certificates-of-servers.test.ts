@@ -314,7 +314,7 @@ describe("the names of a certificate", () => {
   });
 });
 
-/** Server name in a ClientHello (RFC 8446 §4.1.2, RFC 6066 §3); null without one. */
+/** Server name in a ClientHello (RFC 8446 §4.1.2, RFC 6066 §3); null if there is none. */
 function readServerName(hello: Buffer): string | null {
   let at = 5 + 4 + 2 + 32;
   at += 1 + hello.readUInt8(at);

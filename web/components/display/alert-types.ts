@@ -1,6 +1,6 @@
 import { t } from "../../language/text.ts";
 
-/** Label of each type of message, and of each change of an open case. */
+/** Label of each type of message, and of each change to an open case. */
 export const alertTypeLabels: Record<string, string> = {
   "monitor.down": t("Down"),
   "monitor.up": t("Up"),

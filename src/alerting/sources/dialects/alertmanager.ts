@@ -1,4 +1,4 @@
-/** Webhooks of Prometheus Alertmanager, version 4: https://prometheus.io/docs/alerting/latest/configuration/#webhook_config */
+/** Reads Prometheus Alertmanager webhooks, version 4: https://prometheus.io/docs/alerting/latest/configuration/#webhook_config */
 import { invalidFieldError } from "../../../core/validation.ts";
 import {
   toList,

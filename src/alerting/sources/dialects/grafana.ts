@@ -1,4 +1,4 @@
-/** Webhooks of Grafana Alerting, whose alerts have the form of Alertmanager's: https://grafana.com/docs/grafana/latest/alerting/configure-notifications/manage-contact-points/integrations/webhook-notifier/ */
+/** Reads Grafana Alerting webhooks, which contain alerts in Alertmanager's format: https://grafana.com/docs/grafana/latest/alerting/configure-notifications/manage-contact-points/integrations/webhook-notifier/ */
 import { toList, toJsonObject, toText, joinLines, type ReadReports } from "../report-rules.ts";
 import { readAlertmanager } from "./alertmanager.ts";
 

@@ -1,4 +1,4 @@
-/** Webhooks of Sentry: of an internal integration, and of the older webhook plugin. https://docs.sentry.io/organization/integrations/integration-platform/webhooks/ */
+/** Reads Sentry webhooks, from internal integrations and from the older webhook plugin. https://docs.sentry.io/organization/integrations/integration-platform/webhooks/ */
 import { createLookup } from "../../../core/collections/objects.ts";
 import { invalidFieldError } from "../../../core/validation.ts";
 import {

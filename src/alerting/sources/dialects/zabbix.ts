@@ -1,4 +1,4 @@
-/** Webhooks of Zabbix, with the parameters that its own media types use: https://www.zabbix.com/documentation/current/en/manual/config/notifications/media/webhook */
+/** Reads Zabbix webhooks with the parameters of Zabbix's own media types: https://www.zabbix.com/documentation/current/en/manual/config/notifications/media/webhook */
 import {
   toJsonObject,
   toText,

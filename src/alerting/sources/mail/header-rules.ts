@@ -17,8 +17,8 @@ const readNames = new Set([
 ]);
 
 /**
- * Drops the headers that no one reads, repeated ones, and what exceeds the limit of one. A Message-ID beyond it is
- * dropped, so that its start can't make two mails equal. Throws VALIDATION_ERROR beyond the limit of all headers.
+ * Drops unused and repeated headers, and truncates headers over the limit of one. A Message-ID over it is dropped, so that
+ * its start can't make two mails equal. Throws VALIDATION_ERROR over the limit of all headers.
  */
 export function boundHeaders(mail: Uint8Array): Buffer {
   const text = Buffer.from(mail.subarray(0, mailBounds.headers.value + 4)).toString("latin1");

@@ -84,7 +84,7 @@ export class TroubleWatch {
     return { resource: lack.resource, since: this.clock() - (this.monotonic() - lack.from) };
   }
 
-  /** Returns the last interruption since `from` in which no report could arrive; null without one. */
+  /** Returns the last interruption since `from` in which no report could arrive; null if there is none. */
   findInterruptionSince(from: number): Interruption | null {
     const now = this.monotonic();
     this.machine.inspect(now, this.lastTick);

@@ -47,7 +47,7 @@ export type Watched = {
   autoIncidentSeverity: Severity | null;
   epoch: number;
   state: MonitorState;
-  /** Unix milliseconds of the last heartbeat; null without one. */
+  /** Unix milliseconds of the last heartbeat; null if there is none. */
   lastAt: number | null;
   /** Unix milliseconds until which the last heartbeat counts in uptime. After a load, the latest possible time. */
   standsUntil: number;
@@ -429,7 +429,7 @@ export class WatchedMonitors {
     for (const monitor of found) this.watchMonitor(monitor, firstCheck, changed.has(monitor.id));
   }
 
-  /** Returns the monitors that a change of their group or organization paused, resumed or deleted. */
+  /** Returns the monitors that a change to their group or organization paused, resumed or deleted. */
   private async findMovedMonitors(organizationId: string): Promise<string[]> {
     const expectedEpochs = await findWatchedEpochs(this.reading, organizationId);
     const removedMonitors = [...this.monitors.values()].filter(

@@ -138,7 +138,7 @@ function createSession(wire: Wire, secrets: readonly string[] = []) {
   return session;
 }
 
-/** Reads the value of an extended response; empty without one. */
+/** Reads the value of an extended response; empty if there is none. */
 function readValue(operation: Buffer): string {
   const reader = createReader(operation);
   for (let element = reader.next(); ; element = reader.next()) {

@@ -64,7 +64,7 @@ export default function People() {
   );
 }
 
-/** A change of a person's role. Null removes the person. */
+/** A change to a person's role. Null removes the person. */
 type Change = { member: Member; role: Role | null };
 
 /** Confirms the change, and names the API keys that would stop working. */
