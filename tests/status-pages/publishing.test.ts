@@ -9,7 +9,10 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { createFairQueue } from "../../src/core/collections/fair-queue.ts";
 import { readSince } from "../../src/events/log.ts";
 import { examinePublishing } from "../../src/operations/diagnostics/publishing.ts";
@@ -20,7 +23,7 @@ import { defineTestWith, startBucketService } from "../support/real-targets.ts";
 import { createScratch } from "../support/scratch-directories.ts";
 import { replyWith, startTarget } from "../support/target.ts";
 import { buildSection, createVisitor } from "../support/visitor.ts";
-import { pollUntil } from "../support/poll.ts";
+import { pollUntil, waitUntil } from "../support/poll.ts";
 
 const newDirectory = createScratch();
 
@@ -489,6 +492,51 @@ describe("a bucket", () => {
     expect(changed.filter((one) => /assets|robots/.test(one))).toEqual([]);
     expect(changed.filter((one) => /incidents\/.*html/.test(one)).length).toBe(2);
   });
+
+  for (const [what, isKilled] of [
+    ["fails in the middle of a publication", false],
+    ["outlives a kill in the middle of a publication", true],
+  ] as const)
+    test(`that ${what} keeps nothing that was taken back meanwhile`, async () => {
+      const stored = new Map<string, string>();
+      let isCut = false;
+      await using service = createServer(async (request, response) => {
+        const text = await new Response(Readable.toWeb(request) as ReadableStream).text();
+        // Of each publication, this is the last file.
+        const isRefused = isCut && request.url === "/status/as-of.json";
+        if (isRefused) return isKilled ? undefined : void response.writeHead(503).end();
+        if (request.method === "PUT") stored.set(request.url ?? "", text);
+        else stored.delete(request.url ?? "");
+        response.end();
+      });
+      await new Promise<void>((done) => service.listen(0, "127.0.0.1", () => done()));
+      const { port } = service.address() as AddressInfo;
+      await using world = await createWorld();
+      const { update, runAfter, api, incidentId, createPublisher, publishDir } = world;
+      const s3 = { ...bucketFields, endpoint: `http://127.0.0.1:${port}` };
+      await update({ enabled: true, to: "s3", s3 });
+      await runAfter(0);
+      const summary = "/status/api/v2/summary.json";
+      const page = `/status/incidents/${incidentId}.html`;
+      expect([stored.has(summary), stored.has(page)]).toEqual([true, true]);
+      const other = await world.createIncident({ title: "Internal matter" });
+      await api("DELETE", `/api/v1/incidents/${incidentId}`);
+      isCut = true;
+      const publication = runAfter(6);
+      await waitUntil(() => stored.get(summary)?.includes("Internal matter") === true);
+      if (!isKilled) await publication;
+      isCut = false;
+      await api("DELETE", `/api/v1/incidents/${other.id}`);
+      await api("POST", `/api/v1/incidents/${incidentId}/restore`);
+      const next = isKilled ? createPublisher(publishDir) : null;
+      await next?.handleEvents([{ organizationId: world.ours.id, type: "status-page.updated" }]);
+      await (next?.runOnce() ?? runAfter(11));
+      const all = [...stored].filter(([, text]) => text.includes("Internal matter"));
+      expect(all.map(([path]) => path)).toEqual([]);
+      expect(stored.has(page)).toBe(true);
+      service.closeAllConnections();
+      await publication.catch(() => {});
+    });
 
   defineTestWith(
     ["moto_server"],

@@ -258,21 +258,29 @@ export class PagePublisher {
     });
     const files = all.filter((file) => isRenderedAt(file.occasion, occasion));
     const key = { ...place, organizationId, pageId };
-    const record = (stored: Record<string, string>) =>
-      store.atomic([changePlace(store, key, { files: stored })]);
+    const record = (stored: Hashes) => store.atomic([changePlace(store, key, { files: stored })]);
     // Recorded before the upload, so that a file is removed later even if this process is killed.
     const unknown = files.filter(({ path }) => !(path in known)).map(({ path }) => [path, ""]);
     const recorded = { ...known, ...(Object.fromEntries(unknown) as Record<string, string>) };
     if (unknown.length > 0) await record(recorded);
-    const hashes = await putFiles(destination, sortForWriting(files, known), recorded);
     const currentPaths = new Set(all.map(({ path }) => path));
     const outdated =
       occasion === "content" ? Object.keys(recorded).filter((path) => !currentPaths.has(path)) : [];
-    for (const path of outdated) await destination.remove(path);
-    const entries = Object.entries({ ...recorded, ...hashes });
+    const changes = new FileChanges(recorded, record);
+    const changeable = files.filter(({ isImmutable }) => isImmutable !== true);
+    changes.paths = [...changeable.map(({ path }) => path), ...outdated];
+    try {
+      await putFiles(destination, sortForWriting(files, known), changes);
+      if (outdated.length > 0) await changes.begin();
+      for (const path of outdated) await destination.remove(path);
+    } catch (error) {
+      await changes.giveUp();
+      throw error;
+    }
+    const entries = Object.entries({ ...recorded, ...changes.hashes });
     const keptEntries = Object.fromEntries(entries.filter(([path]) => !outdated.includes(path)));
     await store.atomic([
-      ...(Bun.deepEquals(keptEntries, recorded)
+      ...(!changes.isBegun && Bun.deepEquals(keptEntries, recorded)
         ? []
         : [changePlace(store, key, { files: keptEntries })]),
       recordPublication(store, row, {
@@ -403,41 +411,80 @@ function sortForWriting(
   return [...immutable, ...added.toReversed(), ...changed, ...time];
 }
 
-/** Writes the files whose content differs, several at once in their order. Returns the hashes of all files. */
+type Hashes = Record<string, string>;
+
+/**
+ * The hashes of a place during a publication. Before the first file changes, those of all files that can change are
+ * forgotten. After a failure or a kill they are written again, even if their content is the earlier one.
+ */
+class FileChanges {
+  readonly known: Readonly<Hashes>;
+  /** Hashes of the files that this publication has written or found unchanged. */
+  readonly hashes: Hashes = {};
+  /** The files that can change. */
+  paths: readonly string[] = [];
+  readonly #record: (hashes: Hashes) => Promise<void>;
+  #begun: Promise<void> | null = null;
+
+  constructor(known: Readonly<Hashes>, record: (hashes: Hashes) => Promise<void>) {
+    this.known = known;
+    this.#record = record;
+  }
+
+  get isBegun() {
+    return this.#begun !== null;
+  }
+
+  begin(): Promise<void> {
+    return (this.#begun ??= this.#forget());
+  }
+
+  async giveUp() {
+    if (this.isBegun) await this.#forget();
+  }
+
+  /** A full disk must not stop the copy, which reports it. */
+  async #forget() {
+    const forgotten = Object.fromEntries(this.paths.map((path) => [path, ""]));
+    await this.#record({ ...this.known, ...forgotten, ...this.hashes }).catch(() => {});
+  }
+}
+
+/** Writes the files whose content differs, several at once in their order. */
 async function putFiles(
   destination: PublishDestination,
   files: readonly PublishedFile[],
-  known: Readonly<Record<string, string>>,
-): Promise<Record<string, string>> {
-  const hashes: Record<string, string> = {};
+  changes: FileChanges,
+): Promise<void> {
   const queue = files.values();
   const errors: unknown[] = [];
   const putNext = async () => {
     for (const file of queue) {
       if (errors.length > 0) return;
-      const hash = await putFile(destination, file, known[file.path] ?? "");
-      if (hash !== null) hashes[file.path] = hash;
+      const hash = await putFile(destination, file, changes);
+      if (hash !== null) changes.hashes[file.path] = hash;
     }
   };
   const keep = (error: unknown) => void errors.push(error);
   // Waits for all, so that no upload of this publication follows one of the next.
   await Promise.all(Array.from({ length: uploadsAtOnce }, () => putNext().catch(keep)));
   if (errors.length > 0) throw errors[0];
-  return hashes;
 }
 
 async function putFile(
   destination: PublishDestination,
   file: PublishedFile,
-  known: string,
+  changes: FileChanges,
 ): Promise<string | null> {
+  const known = changes.known[file.path] ?? "";
   // The name of an unchanging file contains its hash.
   if (file.isImmutable && known !== "" && (await destination.has(file.path))) return known;
   const content = await file.read();
   if (content === null) return null;
   const hash = Bun.hash(content).toString(36);
   const isTimed = file.occasion === "time";
-  if (isTimed || hash !== known || !(await destination.has(file.path, content)))
-    await destination.put(file, content);
+  if (!isTimed && hash === known && (await destination.has(file.path, content))) return hash;
+  if (known !== "") await changes.begin();
+  await destination.put(file, content);
   return isTimed ? "" : hash;
 }
