@@ -12,7 +12,7 @@ import {
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { Readable } from "node:stream";
+import { text as readText } from "node:stream/consumers";
 import { createFairQueue } from "../../src/core/collections/fair-queue.ts";
 import { readSince } from "../../src/events/log.ts";
 import { examinePublishing } from "../../src/operations/diagnostics/publishing.ts";
@@ -501,7 +501,7 @@ describe("a bucket", () => {
       const stored = new Map<string, string>();
       let isCut = false;
       await using service = createServer(async (request, response) => {
-        const text = await new Response(Readable.toWeb(request) as ReadableStream).text();
+        const text = await readText(request);
         // Of each publication, this is the last file.
         const isRefused = isCut && request.url === "/status/as-of.json";
         if (isRefused) return isKilled ? undefined : void response.writeHead(503).end();
