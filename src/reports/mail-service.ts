@@ -130,9 +130,12 @@ export async function sendReportMail(
   if ((await findSettings(scope.store, scope.organizationId)).smtp === null)
     throw new AppError("CONFLICT", "No mail server is set up to send the report; see Settings.");
   const { period } = await findMailPeriod(scope, subject);
-  const mailboxes = await listMailboxes(scope, mail.to);
+  const mailboxes = await listMailboxes(scope, mail);
   if (mailboxes.length === 0)
-    throw new AppError("CONFLICT", "No recipient of the report belongs to the organization.");
+    throw new AppError(
+      "CONFLICT",
+      "No recipient belongs to the organization and can see the report.",
+    );
   const receiverIds = mailboxes.map((one) => receiverIdOf(scope.organizationId, one));
   const [from, to] = [formatTimestamp(period.span.from), formatTimestamp(period.span.to)];
   const sent = {

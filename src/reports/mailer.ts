@@ -110,7 +110,7 @@ export class ReportMailer {
     const { timeZone } = frame;
     const period = findLastPeriod(mail.interval, now, timeZone);
     if (period.span.to <= mail.since || period.span.to + settleMs > now) return [];
-    const recipients = await listMailboxes({ store, organizationId }, mail.to);
+    const recipients = await listMailboxes({ store, organizationId }, mail);
     const rows = recipients.map((recipient) => [
       deliveryIdOf(organizationId, mail, period, recipient),
       receiverIdOf(organizationId, recipient),
@@ -155,18 +155,23 @@ export async function findFrame(
 
 type Mailbox = ReportRecipient & { email: string };
 
-/** Returns the address of each recipient once. People who left the organization have none. */
+/**
+ * Returns the address of each recipient once. People who left the organization, or who are limited to monitor groups
+ * without the group of the report, have none.
+ */
 export async function listMailboxes(
   tenant: Tenant,
-  recipients: readonly ReportRecipient[],
+  { to, groupId }: Pick<ReportMail, "to" | "groupId">,
 ): Promise<Mailbox[]> {
   const people = await findMemberAddresses(
     tenant,
-    recipients.flatMap(({ personId }) => personId ?? []),
+    to.flatMap(({ personId }) => personId ?? []),
   );
   const mailboxes = new Map<string, Mailbox>();
-  for (const recipient of recipients) {
-    const email = recipient.email ?? people.get(recipient.personId ?? "");
+  for (const recipient of to) {
+    const person = people.get(recipient.personId ?? "");
+    const mayRead = person?.groupIds == null || person.groupIds.includes(groupId ?? "");
+    const email = recipient.email ?? (mayRead ? person?.email : undefined);
     if (email === undefined || mailboxes.has(email.toLowerCase())) continue;
     mailboxes.set(email.toLowerCase(), { ...recipient, email });
   }
@@ -189,12 +194,11 @@ async function findReportMailbox(
   { organizationId, receiverId }: Parameters<Receivers["find"]>[0],
 ): ReturnType<Receivers["find"]> {
   const { reportMails } = await findSettings(services.store, organizationId);
-  const recipient = reportMails
-    .flatMap(({ to }) => to)
-    .find((one) => receiverIdOf(organizationId, one) === receiverId);
-  if (recipient === undefined) return null;
-  const { store } = services;
-  const [mailbox] = await listMailboxes({ store, organizationId }, [recipient]);
+  const isReceiver = (one: ReportRecipient) => receiverIdOf(organizationId, one) === receiverId;
+  const tenant = { store: services.store, organizationId };
+  let mailbox: Mailbox | undefined;
+  for (const { to, groupId } of reportMails)
+    mailbox ??= (await listMailboxes(tenant, { to: to.filter(isReceiver), groupId }))[0];
   if (mailbox === undefined) return null;
   return {
     type: "email",
@@ -244,6 +248,8 @@ async function findReportOfDelivery(
     if (sent !== null && !isSameReport(mail, sent)) continue;
     const recipient = mail.to.find((one) => getRecipientKey(one) === getRecipientKey(mailbox));
     if (recipient === undefined) continue;
+    const own = { to: [recipient], groupId: mail.groupId };
+    if ((await listMailboxes({ store, organizationId }, own)).length === 0) continue;
     const frame = await findFrame(services, organizationId, mail);
     if (frame === null) continue;
     const { timeZone } = frame;

@@ -164,6 +164,32 @@ test("each recipient gets the report in their language, and people at the addres
   expect(server.getOnlyMail().text).toContain("Ziel 99,90");
 });
 
+test("a person who is limited to monitor groups gets only the reports of these groups", async () => {
+  await using world = await createWorld();
+  const { update, runAt, group, database, alerts, server } = world;
+  const person = await createPerson(world, world.ours.id, "viewer");
+  const to = [{ personId: person.id }];
+  const setLimit = (groupIds: string[] | null) =>
+    database.run("UPDATE memberships SET group_ids = ? WHERE person_id = ?", [
+      groupIds && JSON.stringify(groupIds),
+      person.id,
+    ]);
+  const [whole, ofGroup] = [
+    { interval: "monthly", to },
+    { interval: "weekly", groupId: group.id, to },
+  ];
+  expect((await update({ reportMails: [whole, ofGroup] })).status).toBe(200);
+  setLimit([]);
+  expect(await runAt("2026-11-02T00:20:00.000Z")).toEqual([]);
+  setLimit([group.id]);
+  expect(await runAt("2026-11-02T00:21:00.000Z")).toEqual([expect.stringContaining("Payments")]);
+  setLimit(null);
+  await new ReportMailer(world.appliance).runOnce();
+  setLimit([group.id]);
+  await alerts.runOnce();
+  expect(server.mails).toEqual([]);
+});
+
 test("a report excludes time in maintenance, or counts it as down time, and says which", async () => {
   await using world = await createWorld();
   const { api, update, store, time, database, group } = world;

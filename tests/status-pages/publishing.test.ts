@@ -502,7 +502,7 @@ describe("a bucket", () => {
       let isCut = false;
       await using service = createServer(async (request, response) => {
         const text = await readText(request);
-        // Of each publication, this is the last file.
+        // The last file of each publication.
         const isRefused = isCut && request.url === "/status/as-of.json";
         if (isRefused) return isKilled ? undefined : void response.writeHead(503).end();
         if (request.method === "PUT") stored.set(request.url ?? "", text);

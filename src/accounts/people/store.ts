@@ -295,18 +295,29 @@ export async function findMemberNames({ store, organizationId }: Tenant, ids: re
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-/** Finds the addresses of these people. Omits people who are not members of the organization. */
+type MemberAddress = { email: string; groupIds: readonly string[] | null };
+
+/**
+ * Finds the addresses of these people, and the monitor groups to which they are limited. Omits people who are not members
+ * of the organization.
+ */
 export async function findMemberAddresses(
   { store, organizationId }: Tenant,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
+): Promise<ReadonlyMap<string, MemberAddress>> {
   if (ids.length === 0) return new Map();
-  const rows = await store.query<{ id: string; email: string }>(
-    `select p.id, p.email from memberships m join people p on p.id = m.person_id
+  const rows = await store.query<{ id: string; email: string; groupIds: string | null }>(
+    `select p.id, p.email, case when m.role in ('viewer', 'member') then m.group_ids end as "groupIds"
+     from memberships m join people p on p.id = m.person_id
      where m.organization_id = ? and p.id in (select value from json_each(?))`,
     [organizationId, JSON.stringify(ids)],
   );
-  return new Map(rows.map(({ id, email }) => [id, email]));
+  return new Map(
+    rows.map(({ id, email, groupIds }) => [
+      id,
+      { email, groupIds: groupIds === null ? null : (JSON.parse(groupIds) as string[]) },
+    ]),
+  );
 }
 
 /** Lists the organization's members by name, or only one of them. */
