@@ -82,7 +82,7 @@ function pickDifferences(before: Fields, after: Fields): [before: Fields, after:
   const all = [...new Set([...(from?.keys() ?? []), ...(to?.keys() ?? [])])];
   const differing = all.filter(
     (name) =>
-      JSON.stringify(from?.get(name)) !== JSON.stringify(to?.get(name)) &&
+      serialize(from?.get(name)) !== serialize(to?.get(name)) &&
       // A field without a value on one side has inner fields on the other.
       !all.some((other) => other.startsWith(`${name}.`)),
   );
@@ -121,9 +121,19 @@ export function describeChange(
 }
 
 function listMissing(of: readonly unknown[], from: readonly unknown[]): unknown[] {
-  const known = new Set(from.map((item) => JSON.stringify(item)));
-  return of.filter((item) => !known.has(JSON.stringify(item)));
+  const known = new Set(from.map(serialize));
+  return of.filter((item) => !known.has(serialize(item)));
 }
+
+/** Equal for equal values, whatever the order of their fields; no value is the same as null. */
+const serialize = (value: unknown): string =>
+  JSON.stringify(omitEmpty(value ?? null), (_, inner: unknown) =>
+    isObject(inner)
+      ? Object.fromEntries(
+          Object.entries(inner).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+        )
+      : inner,
+  );
 
 /** Kinds of records whose fields can be restored. A restored field of an incident could notify people. */
 const restorableNouns = [

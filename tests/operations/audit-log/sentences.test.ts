@@ -127,6 +127,10 @@ test("values have units, and IDs have names", () => {
   const change = { field: "tags", before: tags, after: [...tags.slice(1), "g"], truncated: [] };
   expect(describeChange(change, {})).toEqual(["added g; removed a", null]);
   expect(describeChange({ ...change, after: ["a"] }, {})[0]).toBe("removed b, c, d, e, f");
+  const stored = tags.map((name) => ({ name, nested: false, group: null }));
+  const sent = stored.map(({ name }) => ({ nested: false, name }));
+  const sections = { field: "sections", before: stored, after: sent.slice(1), truncated: [] };
+  expect(describeChange(sections, {})[0]).toBe("removed name: a, nested: no");
 });
 
 test("a field can be restored if its record exists and its value is complete", () => {
