@@ -6,7 +6,8 @@ type NamedRecord = { id: string; name: string; group?: string };
 
 /**
  * Field for several records, chosen by name. While typing, the first match is active, and Enter
- * adds it. Afterwards no option is active, so that a second Enter adds no other record.
+ * adds it. Afterwards no option is active, so that a second Enter adds no other record, and the list
+ * is closed, so that it covers no button.
  */
 export function RecordsField({
   records,
@@ -25,6 +26,7 @@ export function RecordsField({
   error: string | undefined;
 }) {
   const [text, setText] = useState("");
+  const [isOpen, setOpen] = useState(false);
   return (
     <MultiSelect
       searchable
@@ -34,6 +36,10 @@ export function RecordsField({
       searchValue={text}
       onSearchChange={setText}
       selectFirstOptionOnChange={text !== ""}
+      dropdownOpened={isOpen}
+      onDropdownOpen={() => setOpen(true)}
+      onDropdownClose={() => setOpen(false)}
+      onOptionSubmit={() => text !== "" && setOpen(false)}
       data={listOptions(records ?? [])}
       {...field}
     />
