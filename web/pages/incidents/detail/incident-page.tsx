@@ -25,7 +25,7 @@ import { IncidentFacts } from "../facts.tsx";
 import { SeverityPill, StatusPill } from "../labels.tsx";
 import { Postmortem } from "./postmortem.tsx";
 import { PreviewDialog } from "../preview-dialog.tsx";
-import { Timeline } from "./timeline.tsx";
+import { Timeline, useAuthorName } from "./timeline.tsx";
 import { nameIncident } from "../../../language/server-text.ts";
 import { t, tNode } from "../../../language/text.ts";
 
@@ -122,6 +122,13 @@ const CustomerPanel = (view: Pick<Parameters<typeof CustomerView>[0], "draft" | 
   </Panel>
 );
 
+/** Name of the author of the first update; undefined for an imported incident without authors. */
+function useOpener({ id, updates }: IncidentRecord): string | undefined {
+  const nameAuthor = useAuthorName();
+  const author = useTraces(id).data?.authors.find(({ updateId }) => updateId === updates[0]?.id);
+  return author && nameAuthor(author);
+}
+
 /** Status, severity, affected monitors and visibility in one line. */
 function Line({ incident }: { incident: IncidentRecord }) {
   const { id, severity, status, monitorIds, origin, createdAt } = incident;
@@ -129,6 +136,7 @@ function Line({ incident }: { incident: IncidentRecord }) {
   const { data: audience } = useAudience({ incidentId: id });
   const names = new Map(overview?.monitors.map(({ id, name }) => [id, name]));
   const monitors = monitorIds.flatMap((one) => names.get(one) ?? []);
+  const opener = useOpener(incident);
   const pages = incident.public ? (audience?.pages ?? []) : [];
   return (
     <p>
@@ -149,7 +157,12 @@ function Line({ incident }: { incident: IncidentRecord }) {
         )}
         {origin === "monitor"
           ? tNode("opened by monitor, {time}", { time: <Time at={createdAt} /> })
-          : tNode("opened manually, {time}", { time: <Time at={createdAt} /> })}
+          : opener === undefined
+            ? tNode("opened manually, {time}", { time: <Time at={createdAt} /> })
+            : tNode("opened by {name}, {time}", {
+                name: opener,
+                time: <Time at={createdAt} />,
+              })}
         {dot}
         {pages.length === 0
           ? t("not public")

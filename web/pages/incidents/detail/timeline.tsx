@@ -148,7 +148,8 @@ export function Timeline({ incident }: { incident: Incident }) {
   );
 }
 
-function useAuthorName() {
+/** Names an author: the reader is “you”. */
+export function useAuthorName() {
   const { person } = useSignedInPerson();
   return ({ type, id, name }: Omit<Author, "updateId">) =>
     type === "monitor" ? "Signalbox" : id === person.id ? t("you") : name;

@@ -41,3 +41,9 @@ export function shownPartsOf({ status, open }: IncidentFilters): { open: boolean
     over: open !== "true" && (status === undefined || status === "resolved"),
   };
 }
+
+/** Puts the worst incidents first, and leaves the order within a severity. */
+export const compareBySeverity = (
+  one: Pick<IncidentSummary, "severity">,
+  other: Pick<IncidentSummary, "severity">,
+): number => severities.indexOf(other.severity) - severities.indexOf(one.severity);

@@ -21,7 +21,13 @@ import { useDeleting } from "../../../components/deletion.ts";
 import { useIncidents } from "../data.ts";
 import { Duration } from "../facts.tsx";
 import { IncidentFilterBar } from "./filter-bar.tsx";
-import { type IncidentFilters, parseIncidentFilters, isNarrowed, shownPartsOf } from "./filters.ts";
+import {
+  compareBySeverity,
+  type IncidentFilters,
+  parseIncidentFilters,
+  isNarrowed,
+  shownPartsOf,
+} from "./filters.ts";
 import { IncidentIcon, SeverityPill, StatusPill } from "../labels.tsx";
 import { nameIncident } from "../../../language/server-text.ts";
 import { t, tNode } from "../../../language/text.ts";
@@ -66,7 +72,11 @@ export default function IncidentsPage() {
       )}
       {isEmpty && !isFirst && <NothingFound onShowAll={() => setFilters({})} />}
       {isLoaded && parts.open && open.data && (
-        <List title={t("Open")} page={open.data} total={openCount} />
+        <List
+          title={t("Open")}
+          page={{ ...open.data, data: open.data.data.toSorted(compareBySeverity) }}
+          total={openCount}
+        />
       )}
       {isLoaded && parts.over && pastIncidents.data && (
         <List
