@@ -12,7 +12,7 @@ import { DangerItem, HistoryItem, MenuItem, RowMenu } from "../../../components/
 import { CreateButton, Loaded, EmptyState, Panel } from "../../../components/page.tsx";
 import { Time, useNow } from "../../../components/display/time.tsx";
 import { notify } from "../../../components/toasts.tsx";
-import { apiKeysQuery } from "../data.ts";
+import { apiKeysQuery, peopleQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
 import type { Form } from "../../../components/forms/use-form.ts";
 import { GroupsField, toGroupLimit, useGroupFact } from "./groups-field.tsx";
@@ -116,13 +116,21 @@ function KeyRow({
   onLimit: () => void;
 }) {
   const { id, name, scope, mcp, groupIds, createdAt, expiresAt, revokedAt, lastUsedAt } = apiKey;
+  const creator = useQuery(peopleQuery).data?.find((one) => one.id === apiKey.createdById);
   const isOver = isUnusable(apiKey, useNow());
   return (
     <Entry
       icon="key"
       isOver={isOver}
       title={name}
-      note={tNode("created {time}", { time: <Time at={createdAt} /> })}
+      note={
+        creator === undefined
+          ? tNode("created {time}", { time: <Time at={createdAt} /> })
+          : tNode("created by {name} {time}", {
+              name: creator.name,
+              time: <Time at={createdAt} />,
+            })
+      }
       facts={[
         [t("Access"), accessTexts[scope] + (mcp ? ", MCP" : "")],
         ...useGroupFact(groupIds),
