@@ -36,7 +36,7 @@ export async function createLayoutWorld() {
   site.setReply(replyWith(500), "/broken");
   for (const name of troubled) {
     const path = `/monitors/${idOf(name)}`;
-    await world.ask("PATCH", `/api/v1${path}`, { alertChannelIds: channels });
+    await world.ask("PATCH", `/api/v1${path}`, { alertChannelIds: channels, tags: ["eu"] });
     site.setReply(replyWith(502), `/${name.toLowerCase().replaceAll(" ", "-")}`);
     await create(`${path}/check`);
   }
@@ -61,6 +61,8 @@ export async function createLayoutWorld() {
   const source = { name: "Prometheus", type: "alertmanager", alertChannelIds: channels };
   ids["alert-sources"] = (await create("/alert-sources", source)).id;
   ids["status-pages"] = (await world.ask("GET", "/api/v1/status-pages"))[0].id;
+  const sections = [{ name: null, groupId: world.production.id, monitors: [] }];
+  await world.ask("PATCH", `/api/v1/status-pages/${ids["status-pages"]}`, { sections });
   return { ...world, listPages: (page: Page) => listPages(page, ids) };
 }
 

@@ -107,7 +107,7 @@ test("credentials are in one section, open if they are required, and separate fr
 
 test("a closed part shows its key fields and all changes", () => {
   expect(saidOf("http", { timeout: 10 })).toEqual({
-    Assertions: "Expected status: 200-299",
+    Assertions: "Expected status: 200–299",
     Number: "",
     Request: "Method: GET",
     Authentication: "",
@@ -132,7 +132,7 @@ test("a closed part shows its key fields and all changes", () => {
       tags: ["prod", "pci"],
     }),
   ).toMatchObject({
-    Assertions: "Expected status: 200-299 · Must contain: ok · 2 assertions",
+    Assertions: "Expected status: 200–299 · Must contain: ok · 2 assertions",
     Request: "Method: GET · 1 header · Follow redirects: no",
     TLS: "Verify the certificate: no · Certificate warning 14 days",
     Timing: "Retry interval 10 s · Degraded after 1,500\u202fms",

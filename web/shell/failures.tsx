@@ -38,11 +38,11 @@ export function ServerDown({ reason, onRetry }: { reason: string | null; onRetry
   );
 }
 
-/** Shown while the script of a page loads or waits for the server. */
+/** Shown in the frame while the script of a page loads or waits for the server. */
 export const LoadingPage = () => (
-  <main className="arriving">
+  <div className="arriving">
     <Waiting subject={t("The script of this page")} />
-  </main>
+  </div>
 );
 
 export function NothingHere() {

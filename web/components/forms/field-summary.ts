@@ -31,6 +31,9 @@ const isEmpty = (value: unknown) =>
 const isUsual = (value: unknown, initial: unknown) =>
   (isEmpty(value) && isEmpty(initial)) || JSON.stringify(value) === JSON.stringify(initial);
 
+/** Shows a range of numbers, such as of HTTP statuses, as elsewhere: 200–299. */
+const formatRange = (text: string): string => text.replace(/^(\d+)-(\d+)$/, "$1–$2");
+
 function describeValue({ name, kind, labels, value }: Field): string | null {
   const label = labels?.label ?? labelFromName(name);
   if (kind.secret) return isEmpty(value) ? null : label;
@@ -43,7 +46,7 @@ function describeValue({ name, kind, labels, value }: Field): string | null {
     case "choice":
       return `${label}: ${labels?.options?.[value as string] ?? formatOption(value as string)}`;
     case "list":
-      return `${label}: ${(value as string[]).join(", ")}`;
+      return `${label}: ${(value as string[]).map(formatRange).join(", ")}`;
     case "assertions":
       return tCount((value as object[]).length, "{count} assertion", "{count} assertions");
     case "headers":

@@ -117,9 +117,11 @@ function Address({ source }: { source: AlertSource }) {
       }
     >
       <p className="field-note mb-12">{where}</p>
-      {lines.map(({ label, text }) => (
-        <CopyLine key={label} label={label} text={text} />
-      ))}
+      <div className="copy-stack">
+        {lines.map(({ label, text }) => (
+          <CopyLine key={label} label={label} text={text} />
+        ))}
+      </div>
       {type === "email" ? (
         <MailServer />
       ) : (
