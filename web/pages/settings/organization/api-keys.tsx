@@ -104,6 +104,15 @@ function compareByUse(one: ApiKey, other: ApiKey): number {
   );
 }
 
+/** When the key was created, and by whom, unless it was on the command line. */
+function Creation({ apiKey: { createdById, createdAt } }: { apiKey: ApiKey }) {
+  const creator = useQuery(peopleQuery).data?.find(({ id }) => id === createdById);
+  const time = <Time at={createdAt} />;
+  return creator === undefined
+    ? tNode("created {time}", { time })
+    : tNode("created by {name} {time}", { name: creator.name, time });
+}
+
 const accessTexts = { write: t("read, write"), read: t("read"), ping: t("pings") };
 
 function KeyRow({
@@ -115,22 +124,14 @@ function KeyRow({
   onRevoke: () => void;
   onLimit: () => void;
 }) {
-  const { id, name, scope, mcp, groupIds, createdAt, expiresAt, revokedAt, lastUsedAt } = apiKey;
-  const creator = useQuery(peopleQuery).data?.find((one) => one.id === apiKey.createdById);
+  const { id, name, scope, mcp, groupIds, expiresAt, revokedAt, lastUsedAt } = apiKey;
   const isOver = isUnusable(apiKey, useNow());
   return (
     <Entry
       icon="key"
       isOver={isOver}
       title={name}
-      note={
-        creator === undefined
-          ? tNode("created {time}", { time: <Time at={createdAt} /> })
-          : tNode("created by {name} {time}", {
-              name: creator.name,
-              time: <Time at={createdAt} />,
-            })
-      }
+      note={<Creation apiKey={apiKey} />}
       facts={[
         [t("Access"), accessTexts[scope] + (mcp ? ", MCP" : "")],
         ...useGroupFact(groupIds),
