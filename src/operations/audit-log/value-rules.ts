@@ -125,7 +125,7 @@ function listMissing(of: readonly unknown[], from: readonly unknown[]): unknown[
   return of.filter((item) => !known.has(serialize(item)));
 }
 
-/** Equal for equal values, whatever the order of their fields; no value is the same as null. */
+/** Serializes equal values equally, regardless of the order of their fields. A missing value equals null. */
 const serialize = (value: unknown): string =>
   JSON.stringify(omitEmpty(value ?? null), (_, inner: unknown) =>
     isObject(inner)
