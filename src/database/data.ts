@@ -1,6 +1,5 @@
 import { type Data, type OpenOptions, openDataDirectory } from "./file/data-directory.ts";
 import { type ClusterAddress, parseClusterAddress } from "./address.ts";
-import { openOnRqlite } from "./rqlite/data.ts";
 
 /** Location of the data, from the configuration. */
 export type DataLocation = {
@@ -23,7 +22,10 @@ export function resolveCluster({
  */
 export async function openData(location: DataLocation, options: OpenOptions): Promise<Data> {
   const cluster = resolveCluster(location);
-  if (cluster !== null) return openOnRqlite(location.dataDir, cluster, options);
+  if (cluster !== null) {
+    const { openOnRqlite } = await import("./rqlite/data.ts");
+    return openOnRqlite(location.dataDir, cluster, options);
+  }
   const directory = openDataDirectory(location.dataDir, options);
   const { database, ...data } = directory;
   return {

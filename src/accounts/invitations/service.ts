@@ -44,7 +44,6 @@ import {
   type SentInvitation,
 } from "./schema.ts";
 import { matchValues, type Tenant } from "../../database/rows.ts";
-import { type SweepContext, sweepRows } from "../../database/backup/sweeping.ts";
 import { organizations } from "../../database/tables/organizations.ts";
 
 const validMs = 7 * dayMs;
@@ -303,9 +302,4 @@ function buildInvitationRemoval(
     ),
     store.db.delete(invitations).where(invitationFilter),
   ];
-}
-
-/** Removes expired invitations. */
-export function sweepInvitations(context: SweepContext): Promise<void> {
-  return sweepRows(context, "invitations", "expires_at < ?", [formatTimestamp(context.now)]);
 }

@@ -5,7 +5,6 @@ import { yieldToEventLoop } from "../../core/time/event-loop.ts";
 import type { Log } from "../../core/log.ts";
 import { buildScope, type ScopeServices, system } from "../../events/scope.ts";
 import type { Store } from "../../database/store.ts";
-import { resumeMonitors } from "./bulk-service.ts";
 
 /** Maximum monitors of an organization in one write. Organizations take turns. */
 const monitorsPerWrite = 500;
@@ -20,6 +19,7 @@ export async function resumeDueMonitors(services: ScopeServices, log: Log): Prom
     const due = await findOverPauses(services.store, formatTimestamp(services.clock()));
     const turns = [...due].filter(([organizationId]) => !failed.has(organizationId));
     if (turns.length === 0) return;
+    const { resumeMonitors } = await import("./bulk-service.ts");
     for (const [organizationId, ids] of turns) {
       const scope = buildScope(services, organizationId, system);
       await resumeMonitors(scope, ids).catch((error: unknown) => {

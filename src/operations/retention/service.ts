@@ -1,6 +1,6 @@
 /** Removes old rows: short-lived ones every minute, logs and results once a day. */
 import { sweepApiKeys } from "../../accounts/api-keys/service.ts";
-import { sweepInvitations } from "../../accounts/invitations/service.ts";
+import { sweepInvitations } from "../../accounts/invitations/retention.ts";
 import { sweepSessions } from "../../accounts/sessions/store.ts";
 import { sweepOverrides } from "../../alerting/schedules/store.ts";
 import { sweepAlerts } from "../../alerting/sending/retention.ts";

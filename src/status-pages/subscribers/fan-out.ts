@@ -16,7 +16,8 @@ import type { Log } from "../../core/log.ts";
 import { computeSituation } from "../../monitoring/maintenance/rules.ts";
 import { findDeletedWindow } from "../../monitoring/maintenance/store.ts";
 import type { EventReader } from "../../events/reader.ts";
-import { type LoadedPage, loaderOf } from "../load.ts";
+import { createOnFirstUse } from "../../core/first-use.ts";
+import type { LoadedPage, loaderOf } from "../load.ts";
 import type { PublicIncident } from "../formats/public-data.ts";
 import { findPublicPageById } from "../store.ts";
 import { getLanguage } from "../languages/catalogue.ts";
@@ -88,7 +89,7 @@ type FanOutState = { follower: FairFollower<NoticedEvent, Part>; room: OutboxRoo
 /** Follows the event log and writes notices with their deliveries. Organizations take turns. */
 export class SubscriberFanOut {
   readonly #dependencies: Dependencies;
-  readonly #load: ReturnType<typeof loaderOf>;
+  readonly #loader: { get: () => Promise<ReturnType<typeof loaderOf>> };
   /** Time of the last search for due digests. */
   #plannedAt = -Infinity;
   readonly #following: () => FanOutState | null;
@@ -97,7 +98,7 @@ export class SubscriberFanOut {
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
     const { store, leases } = dependencies;
-    this.#load = loaderOf(store);
+    this.#loader = createOnFirstUse(async () => (await import("../load.ts")).loaderOf(store));
     this.#following = createLeaseValue(leases, "subscribers", (lease) =>
       this.#createFanOutState(guardStoreWithLease(store, lease)),
     );
@@ -224,8 +225,9 @@ export class SubscriberFanOut {
     const pages: ShownPage[] = [];
     for (const id of await findPagesWithSubscribers(store, organizationId)) {
       const page = await findPublicPageById({ store, organizationId }, id);
-      if (page !== null)
-        pages.push({ id, loaded: await this.#load(page, this.#dependencies.clock()) });
+      if (page === null) continue;
+      const load = await this.#loader.get();
+      pages.push({ id, loaded: await load(page, this.#dependencies.clock()) });
     }
     return pages;
   }

@@ -1,6 +1,6 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import crypto from "node:crypto";
-import { sweepInvitations } from "../../../src/accounts/invitations/service.ts";
+import { sweepInvitations } from "../../../src/accounts/invitations/retention.ts";
 import { createSweeping } from "../../../src/database/backup/sweeping.ts";
 import {
   dumpTables,
