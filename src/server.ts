@@ -178,6 +178,9 @@ function createRequestContext(server: Server, request: Request): RequestContext 
     headerAccount: null,
     replacedSessionId: null,
     setCookies: [],
+    authenticateAgain() {
+      return identify(server, request, this);
+    },
     resources: {
       find: (method, location) => server.table.findResource(method, pathOf(request), location),
       read: (path) => readAgain(server, request, path),
@@ -189,16 +192,25 @@ function createRequestContext(server: Server, request: Request): RequestContext 
 async function admit(server: Server, request: Request, current: RequestContext) {
   try {
     const path = pathOf(request);
-    if (isUnder("/dashboard", path)) await enterDashboard(server, request, current);
-    if (request.method === "OPTIONS") return createOptionsResponse(server, path, current.requestId);
-    const needsKey = isGuarded(path) && !isMetricsRequest(server, request, path);
-    // Clients of Uptime Kuma send the key as the password of Basic authentication.
-    const key = isMetricsPath(path) ? parseBasicPassword(request) : null;
-    if (needsKey) current.principal = await authenticate(request, current, key ?? undefined);
+    if (request.method === "OPTIONS") {
+      if (isUnder("/dashboard", path)) await enterDashboard(server, request, current);
+      return createOptionsResponse(server, path, current.requestId);
+    }
+    await identify(server, request, current);
     if (!isDecodable(path)) throw unknownPathError();
   } catch (error) {
     return createErrorResponse(error, current.requestId, server.services.log);
   }
+}
+
+/** Finds the session or the API key of a request. Throws UNAUTHORIZED. */
+async function identify(server: Server, request: Request, current: RequestContext) {
+  const path = pathOf(request);
+  if (isUnder("/dashboard", path)) await enterDashboard(server, request, current);
+  const needsKey = isGuarded(path) && !isMetricsRequest(server, request, path);
+  // Clients of Uptime Kuma send the key as the password of Basic authentication.
+  const key = isMetricsPath(path) ? parseBasicPassword(request) : null;
+  if (needsKey) current.principal = await authenticate(request, current, key ?? undefined);
 }
 
 /** Reads the session cookie. Only dashboard routes accept cookies, and they accept no API keys. */

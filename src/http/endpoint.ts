@@ -22,6 +22,7 @@ import {
 import {
   resolvePrincipal,
   getSignedInSession,
+  assertPermitted,
   authorize,
   assertAdministrator,
 } from "./access/authentication.ts";
@@ -172,6 +173,13 @@ type Caller<X extends Access> = X extends "read" | "write"
 
 type AnyCaller =
   { principal: Principal; scope: Scope } | { principal: null; context: VisitorContext };
+type LimitedCaller = { principal: Principal };
+
+const isLimited = (caller: AnyCaller): caller is Extract<AnyCaller, LimitedCaller> =>
+  caller.principal !== null && caller.principal.groupIds !== null;
+
+/** Time after which the caller of a request is identified again. Revocations take effect within a second. */
+const identifiedMs = 250;
 
 /** Subset of Elysia's context that handlers use. */
 type HandlerContext<Params = unknown> = {
@@ -235,13 +243,7 @@ class RouteHandler {
     try {
       const caller = identifyCaller(requestContext, request, this.#spec);
       // Awaited only for limited callers, so that all others stay as fast.
-      if (caller.principal !== null && caller.principal.groupIds !== null)
-        await authorizeLimited(
-          services.store,
-          caller.principal,
-          this.#spec,
-          context.params as Record<string, string> | undefined,
-        );
+      if (isLimited(caller)) await this.#authorizeLimited(context, caller);
       const result = isRead(request)
         ? await this.#read(context, caller)
         : await this.#write(context, caller);
@@ -255,6 +257,21 @@ class RouteHandler {
     } catch (error) {
       return createErrorResponse(error, requestId, services.log);
     }
+  }
+
+  #authorizeLimited({ params, requestContext }: HandlerContext, { principal }: LimitedCaller) {
+    const { store } = requestContext.services;
+    const parameters = params as Record<string, string> | undefined;
+    return authorizeLimited(store, principal, this.#spec, parameters);
+  }
+
+  /** Identifies the caller after a body that took long. A revoked key, session or right is no longer valid. */
+  async #identifyAgain(context: HandlerContext): Promise<AnyCaller> {
+    const { request, requestContext } = context;
+    await requestContext.authenticateAgain();
+    const caller = identifyCaller(requestContext, request, this.#spec, { isCounted: false });
+    if (isLimited(caller)) await this.#authorizeLimited(context, caller);
+    return caller;
   }
 
   async #read(context: HandlerContext, caller: AnyCaller): Promise<ApiResponse | Response> {
@@ -292,12 +309,15 @@ class RouteHandler {
     return new Response(null, { headers: { "Content-Type": this.#spec.streams ?? "" } });
   }
 
-  async #write(context: HandlerContext, caller: AnyCaller): Promise<ApiResponse | Response> {
+  async #write(context: HandlerContext, sender: AnyCaller): Promise<ApiResponse | Response> {
     const { request, requestContext } = context;
     const { upload: types, body: bodySchema = NoBody, maxBodyBytes, timeoutSeconds } = this.#spec;
     this.#needsBody ??= types !== undefined || !bodySchema.safeParse(undefined).success;
-    const client = identifyBodyClient(requestContext, caller);
+    const client = identifyBodyClient(requestContext, sender);
+    const startedAt = performance.now();
     const bytes = await readBody(request, client, this.#needsBody, types, maxBodyBytes);
+    const isLate = performance.now() - startedAt > identifiedMs;
+    const caller = isLate ? await this.#identifyAgain(context) : sender;
     this.#extendTimeout(context);
     const isJson = types === undefined && (this.#needsBody || bytes.length > 0);
     const json = isJson ? await parseJson(bytes) : undefined;
@@ -414,11 +434,13 @@ function identifyCaller(
   requestContext: RequestContext,
   request: Request,
   { access, role }: Endpoint,
+  { isCounted = true } = {},
 ): AnyCaller {
   const { services } = requestContext;
   if (access === "read" || access === "write") {
     const principal = resolvePrincipal(requestContext, request);
-    authorize(services, principal, access, role);
+    if (isCounted) authorize(services, principal, access, role);
+    else assertPermitted(principal, access, role);
     return {
       principal,
       // Created on access, because cached responses don't need it.
@@ -430,7 +452,7 @@ function identifyCaller(
   if (access !== "anyone") {
     const session = getSignedInSession(requestContext);
     if (access === "administrator") assertAdministrator(session);
-    consume(services.personLimit, session.person.id);
+    if (isCounted) consume(services.personLimit, session.person.id);
   }
   return { principal: null, context: buildVisitorContext(requestContext, request) };
 }

@@ -21,6 +21,8 @@ export type RequestContext = {
   replacedSessionId: string | null;
   /** Set-Cookie headers of the response. */
   setCookies: string[];
+  /** Finds the session or the API key as they are now. Throws UNAUTHORIZED. */
+  authenticateAgain(): Promise<void>;
   /** Access to the records that a write returns. */
   resources: {
     /** Returns the path at which GET returns the record; null if there is none. */

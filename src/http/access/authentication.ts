@@ -128,14 +128,9 @@ export function assertAdministrator({ person }: Session) {
     throw new AppError("FORBIDDEN", "This is for administrators of the appliance.");
 }
 
-/** Checks permission and rate limit. Throws FORBIDDEN, then RATE_LIMITED. */
-export function authorize(
-  { requestLimit, personLimit }: Pick<RequestServices, "requestLimit" | "personLimit">,
-  principal: Principal,
-  access: "read" | "write",
-  needed?: Role,
-) {
-  const { actor, role } = principal;
+/** Throws FORBIDDEN unless the principal has the permission. */
+export function assertPermitted(principal: Principal, access: "read" | "write", needed?: Role) {
+  const { role } = principal;
   if (!isPermitted(principal, access, needed))
     throw new AppError(
       "FORBIDDEN",
@@ -143,6 +138,17 @@ export function authorize(
         ? "This API key can only read. Use a key with the scope write."
         : `This needs the role ${needed ?? defaultRoles[access]} in this organization; yours is ${role}.`,
     );
+}
+
+/** Checks permission and rate limit. Throws FORBIDDEN, then RATE_LIMITED. */
+export function authorize(
+  { requestLimit, personLimit }: Pick<RequestServices, "requestLimit" | "personLimit">,
+  principal: Principal,
+  access: "read" | "write",
+  needed?: Role,
+) {
+  assertPermitted(principal, access, needed);
+  const { actor, role } = principal;
   consume(role === null ? requestLimit : personLimit, actor.id);
 }
 
