@@ -3,6 +3,7 @@ import type { PageLanguage } from "../../core/languages.ts";
 import { v2Names } from "../formats/statuspage-v2.ts";
 import type { LinkTo } from "../links.ts";
 import type { Part } from "../site/public-paths.ts";
+import type { RenderOccasion } from "./occasion-rules.ts";
 
 /** A part of a page in one language, and its file. */
 export type PlannedFile = {
@@ -11,25 +12,6 @@ export type PlannedFile = {
   path: string;
   occasion: RenderOccasion;
 };
-
-/**
- * When a file is rendered: each minute, because it contains the current time or a duration; after a change of a state;
- * or only after other changes.
- */
-export type RenderOccasion = "time" | "state" | "content";
-
-/** Occasions from the most frequent. Each includes those before it. */
-const occasions: readonly RenderOccasion[] = ["time", "state", "content"];
-
-export const isRenderedAt = (file: RenderOccasion, now: RenderOccasion) =>
-  occasions.indexOf(file) <= occasions.indexOf(now);
-
-/** Returns the occasion that includes both. */
-export const joinOccasions = (one: RenderOccasion | null, other: RenderOccasion): RenderOccasion =>
-  one !== null && isRenderedAt(other, one) ? one : other;
-
-/** Name of the file with the time of the last publication. */
-export const asOfFile = "as-of.json";
 
 /** Folder of a language: none for the default language of the page. */
 const folderOf = (language: PageLanguage, defaultLanguage: PageLanguage) =>

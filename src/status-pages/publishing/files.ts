@@ -14,16 +14,15 @@ import { buildAddresses, renderFontStyle, selectEffectiveHosts } from "../rules.
 import type { RenderedBody } from "../site/bodies.ts";
 import { findFile, findPublicPageById, findStylesheet } from "../store.ts";
 import {
-  asOfFile,
   createCopyLinks,
   linkIncidentFiles,
-  type RenderOccasion,
   buildLanguagePath,
   planFiles,
   type PlannedFile,
   type PublishedIncident,
   relatePaths,
 } from "./file-plan.ts";
+import { asOfFile, type RenderOccasion } from "./occasion-rules.ts";
 
 const { publishedIncidents, publishedMonths } = statusPageBounds;
 

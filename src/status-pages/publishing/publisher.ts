@@ -13,7 +13,7 @@ import { findLastSeq } from "../../events/log.ts";
 import type { EventReader, Subscription } from "../../events/reader.ts";
 import { createPublishDestination, type PublishDestination } from "./destination.ts";
 import type { PublishedFile, RenderingServices } from "./files.ts";
-import { asOfFile, isRenderedAt, joinOccasions, type RenderOccasion } from "./file-plan.ts";
+import { asOfFile, isRenderedAt, joinOccasions, type RenderOccasion } from "./occasion-rules.ts";
 import { folderRoot, isSamePlace, locatePlace, type Place, removalDays } from "./rules.ts";
 import type { PublishingPlan } from "./schema.ts";
 import { openBucket, openPublishing, toPlaceValues } from "./service.ts";
