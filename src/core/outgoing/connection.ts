@@ -73,7 +73,7 @@ export function dialFile(path: string, context: OutgoingContext): Promise<Connec
   return new SocketConnection(path, null, context).connect({ unix: path });
 }
 
-type OpeningContext = Pick<OutgoingContext, "signal" | "authorities">;
+type OpeningContext = Pick<OutgoingContext, "signal" | "authorities" | "step">;
 
 /** Destinations whose last connection was aborted before it opened. */
 const silentDestinations = createRecentSet(10_000);
@@ -126,6 +126,7 @@ class SocketConnection implements Connection {
   secured: TlsDetails | null = null;
   readonly #destination: string;
   readonly #tls: Tls | null;
+  readonly #context: OpeningContext;
   readonly #signal: AbortSignal;
   readonly #authorities: string | null;
   readonly #opened = Promise.withResolvers<Connection>();
@@ -138,11 +139,12 @@ class SocketConnection implements Connection {
   #isClosed = false;
   #isSecure: boolean;
 
-  constructor(destination: string, tls: Tls | null, { signal, authorities }: OpeningContext) {
+  constructor(destination: string, tls: Tls | null, context: OpeningContext) {
     this.#destination = destination;
     this.#tls = tls;
-    this.#signal = signal;
-    this.#authorities = authorities;
+    this.#context = context;
+    this.#signal = context.signal;
+    this.#authorities = context.authorities;
     this.#isSecure = tls !== null;
   }
 
@@ -238,6 +240,7 @@ class SocketConnection implements Connection {
         silentDestinations.delete(this.#destination);
         if (this.#signal.aborted) socket.end();
         else if (tls === null) establish();
+        else if (this.#context.step === "connecting") this.#context.step = "starting TLS";
       },
       handshake: (socket, success, error) => {
         if (tls === null) return;

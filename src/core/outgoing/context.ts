@@ -22,6 +22,7 @@ export type OutgoingContext = {
   step:
     | "resolving the name"
     | "connecting"
+    | "starting TLS"
     | "connecting to the proxy"
     | "waiting for the proxy"
     | "waiting for the response"

@@ -65,8 +65,8 @@ export async function openTunnel(
     throw blameProxy(error, "The proxy sent an invalid response");
   }
   if (refusal !== null) throw refusal;
-  context.step = "connecting";
   if (tls === null) return connection;
+  context.step = "starting TLS";
   return proxy.url.protocol === "https:"
     ? secureAgain(connection, tls, context)
     : connection.secure(tls);

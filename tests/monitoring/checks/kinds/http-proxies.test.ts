@@ -228,11 +228,11 @@ test.each(responses)(
 const hangs: [scheme: "http" | "socks5", (socket: Socket) => void, step: string][] = [
   ["http", (socket) => void socket.resume(), "waiting for the proxy"],
   ["http", replyInOrder("HTTP/1.1 200 Fine\r\n"), "waiting for the proxy"],
-  ["http", replyInOrder("HTTP/1.1 200 Fine\r\n\r\n"), "connecting"],
+  ["http", replyInOrder("HTTP/1.1 200 Fine\r\n\r\n"), "starting TLS"],
   ["socks5", (socket) => void socket.resume(), "waiting for the proxy"],
   ["socks5", replyInOrder(greets), "waiting for the proxy"],
   ["socks5", replyInOrder(greets, buildSocksReply(0).subarray(0, 7)), "waiting for the proxy"],
-  ["socks5", replyInOrder(greets, buildSocksReply(0)), "connecting"],
+  ["socks5", replyInOrder(greets, buildSocksReply(0)), "starting TLS"],
 ];
 
 test("the timeout of a check also applies to a proxy, and closes its connection", async () => {

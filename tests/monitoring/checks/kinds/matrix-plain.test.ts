@@ -107,7 +107,7 @@ const matrix = {
     at: (host, port) => ({ host, port }),
     up: { server: silent, certificate: "good", found: { status: "up", details } },
     refused,
-    hanging: { server: silent, found: expectDown("Timed out while connecting.") },
+    hanging: { server: silent, found: expectDown("Timed out while starting TLS.") },
     wrongAnswer: { server: ssh, found: expectDown("No TLS connection could be established.") },
     wrongCredentials: noSecrets,
     wrongName: {

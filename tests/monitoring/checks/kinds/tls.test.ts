@@ -141,7 +141,7 @@ test("a port that is silent or hangs up is down with a reason", async () => {
     await runCheckOfType("tls", { host, port: silent.port }, { timeoutMs: 200 }),
   ).toMatchObject({
     status: "down",
-    message: "Timed out after 0.2 s while connecting.",
+    message: "Timed out after 0.2 s while starting TLS.",
   });
   await silent.waitUntilAllClosed();
   await using rude = await startListener(
