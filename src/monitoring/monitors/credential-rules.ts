@@ -18,14 +18,20 @@ const credentialPairs = [
 /** Further settings of a type, with the field without which a check ignores them. */
 const pairsOfType: Readonly<Record<string, readonly (readonly [string, string])[]>> = createLookup({
   rabbitmq: [
+    ["virtualHost", "username"],
     ["queue", "username"],
     ["maxMessages", "queue"],
+    ["number", "queue"],
   ],
   mqtt: [
     ["waitForMessage", "topic"],
     ["ignoreRetained", "topic"],
+    ["assertions", "topic"],
+    ["number", "topic"],
   ],
 });
+/** The default virtual host, which needs no sign-in. */
+const defaultVirtualHost = "/";
 
 /** Types with a password of its own: Redis accepts it without a user. */
 const ownPasswords: ReadonlySet<unknown> = new Set(["redis"]);
@@ -46,7 +52,11 @@ export const decidingFields = [
 
 /** Returns a setting that the check would ignore, with the reason; null if all are used. */
 export function findUnusedSetting(monitor: Fields): SettingIssue | null {
-  const isSet = (name: string) => ![undefined, null, false].includes(monitor[name] as null);
+  const isSet = (name: string) => {
+    const value = monitor[name];
+    const isEmpty = Array.isArray(value) && value.length === 0;
+    return ![undefined, null, false, defaultVirtualHost].includes(value as null) && !isEmpty;
+  };
   const { type, snmpVersion } = monitor;
   const unused = snmpVersion === "3" ? snmp1Fields : snmp3Fields;
   const ofOther = type === "snmp" ? unused.find(isSet) : undefined;

@@ -189,6 +189,25 @@ for (const { type, fields, path: name, needed } of [
     path: "ignoreRetained",
     needed: { topic: "a" },
   },
+  {
+    type: "rabbitmq",
+    fields: { virtualHost: "shop" },
+    path: "virtualHost",
+    needed: { username: "probe" },
+  },
+  {
+    type: "rabbitmq",
+    fields: { username: "probe", number: { name: "Jobs", path: "messages" } },
+    path: "number",
+    needed: { queue: "orders" },
+  },
+  {
+    type: "mqtt",
+    fields: { assertions: [{ source: "body", path: null, op: "equals", value: "on" }] },
+    path: "assertions",
+    needed: { topic: "a" },
+  },
+  { type: "mqtt", fields: { number: { name: "Heat" } }, path: "number", needed: { topic: "a" } },
 ] as const)
   test(`${name} of ${type} is rejected without ${Object.keys(needed).join()}, because it would be ignored`, async () => {
     const { ours } = await testAppliance();
