@@ -22,14 +22,14 @@ if (Bun.isStandaloneExecutable && process.env["BUN_OPTIONS"]) {
 process.umask(0o077);
 
 const args = process.argv.slice(2);
-const exitCode = await run();
+const exitCode = await runProgram();
 // Waits for the output, because a pipe accepts 64 KiB at a time and exiting would drop the rest.
 await Promise.all(
   [process.stdout, process.stderr].map((stream) => new Promise<void>((done) => stream.end(done))),
 );
 process.exit(exitCode);
 
-async function run(): Promise<number> {
+async function runProgram(): Promise<number> {
   // Internal command of a child process that reads an imported file. It loads no other modules.
   if (args[0] === readerCommand)
     return (await import("./imports/reading/reader-child.ts")).serveReader();

@@ -49,7 +49,7 @@ import { createReceivingRoutes } from "./alerting/sources/receiving-routes.ts";
 import { createMcpRoutes, mcpPath } from "./mcp/routes.ts";
 import { createHealthResponse, type FindLack } from "./http/health.ts";
 import { setRoute } from "./http/request-metrics.ts";
-import { consume } from "./http/access/rate-limit.ts";
+import { consumeLimit } from "./http/access/rate-limit.ts";
 import { renderMetrics } from "./operations/metrics/organization.ts";
 import { renderKumaMetrics } from "./operations/metrics/uptime-kuma.ts";
 import type { MetricsToken } from "./operations/metrics/token.ts";
@@ -96,7 +96,7 @@ export function createServer(dependencies: Dependencies) {
     .onRequest(async (context) => {
       const current = createRequestContext(server, context.request);
       context.requestContext = current;
-      return admit(server, context.request, current);
+      return admitRequest(server, context.request, current);
     })
     // A function expression, because Elysia treats minified arrow functions as asynchronous.
     .onTransform(function ({ request, route }) {
@@ -189,7 +189,7 @@ function createRequestContext(server: Server, request: Request): RequestContext 
 }
 
 /** Authenticates a request before its route is looked up. Returns the response to a rejected request. */
-async function admit(server: Server, request: Request, current: RequestContext) {
+async function admitRequest(server: Server, request: Request, current: RequestContext) {
   try {
     const path = pathOf(request);
     if (request.method === "OPTIONS") {
@@ -267,7 +267,7 @@ async function createMetricsResponse(
   const headers = { "Content-Type": metricsType };
   if (principal === null) {
     if (!metrics.token.isSentBy(request)) throw new Error("The metrics need a token or a key.");
-    consume(services.requestLimit, "metrics");
+    consumeLimit(services.requestLimit, "metrics");
     return new Response(await metrics.text(), { headers });
   }
   authorize(services, principal, "read");

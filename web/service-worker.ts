@@ -34,34 +34,37 @@ const hasButtons =
   ((globalThis as { Notification?: { maxActions?: number } }).Notification?.maxActions ?? 0) > 0;
 
 /** Adds a listener that the browser waits for. */
-function listen<E extends LastingEvent>(type: string, handle: (event: E) => Promise<unknown>) {
+function addWaitingListener<E extends LastingEvent>(
+  type: string,
+  handle: (event: E) => Promise<unknown>,
+) {
   addEventListener(type, (event) => (event as E).waitUntil(handle(event as E)));
 }
 
 // A new version must not wait until all pages are closed: it belongs to the messages of the server.
-listen<LastingEvent>("install", () => worker.skipWaiting());
+addWaitingListener<LastingEvent>("install", () => worker.skipWaiting());
 
-listen<PushEvent>("push", async ({ data }) => {
+addWaitingListener<PushEvent>("push", async ({ data }) => {
   if (data === null) return;
   const message = data.json();
-  await show(message);
-  await verify(message);
+  await showMessage(message);
+  await sendVerification(message);
 });
 
-listen<ClickEvent>("notificationclick", async ({ action, notification }) => {
+addWaitingListener<ClickEvent>("notificationclick", async ({ action, notification }) => {
   const message = notification.data as PushedMessage;
   notification.close();
-  if (action === "acknowledge") return acknowledge(message);
+  if (action === "acknowledge") return acknowledgeMessage(message);
   const { path, acknowledgePath } = message;
   return openPage(hasButtons ? path : (acknowledgePath ?? path));
 });
 
-listen<ChangeEvent>("pushsubscriptionchange", ({ oldSubscription, newSubscription }) =>
-  renew(oldSubscription ?? null, newSubscription ?? null),
+addWaitingListener<ChangeEvent>("pushsubscriptionchange", ({ oldSubscription, newSubscription }) =>
+  renewSubscription(oldSubscription ?? null, newSubscription ?? null),
 );
 
 /** Shows a message. It replaces an earlier one about the same alert. */
-function show(message: PushedMessage, isSilent = false) {
+function showMessage(message: PushedMessage, isSilent = false) {
   const { title, text, tag, isOver, isUrgent, acknowledgePath } = message;
   const acknowledging = { action: "acknowledge", title: "Acknowledge" };
   // `actions` and `renotify` are missing in the types of pages.
@@ -82,19 +85,19 @@ function show(message: PushedMessage, isSilent = false) {
 }
 
 /** Acknowledges an alert with the signed link of its message, which needs no session. */
-async function acknowledge(message: PushedMessage) {
+async function acknowledgeMessage(message: PushedMessage) {
   const { acknowledgePath, title } = message;
   if (acknowledgePath === null) return;
   const response = await fetch(acknowledgePath, { method: "POST", credentials: "omit" }).catch(
     () => null,
   );
   if (response?.ok === true)
-    return show(
+    return showMessage(
       { ...message, title: `Acknowledged: ${title}`, isUrgent: false, acknowledgePath: null },
       true,
     );
   const isGone = response?.status === 404;
-  return show({
+  return showMessage({
     ...message,
     title: `Not acknowledged: ${title}`,
     text: isGone ? "The alert has ended, or its link was revoked." : explainFailure(response),
@@ -115,16 +118,16 @@ async function openPage(path: string) {
 }
 
 /** Sends a verification code back, which proves that messages arrive. Without a session, the person can enter it. */
-async function verify(message: PushedMessage) {
+async function sendVerification(message: PushedMessage) {
   if (message.verification === null) return;
   const { organizationId, contactMethodId: id, code } = message.verification;
   const change = { path: "/verify", body: { code } } as const;
   if (await changeBrowserMethod("POST", { organizationId, id }, change).catch(() => false))
-    await show({ ...message, title: "This browser shows your alerts", text: "" }, true);
+    await showMessage({ ...message, title: "This browser shows your alerts", text: "" }, true);
 }
 
 /** Stores a subscription that the browser has replaced. It is verified again with the code of the next message. */
-async function renew(before: PushSubscription | null, after: PushSubscription | null) {
+async function renewSubscription(before: PushSubscription | null, after: PushSubscription | null) {
   if (before === null) return;
   const fields = describeSubscription(
     after ?? (await worker.registration.pushManager.subscribe(before.options)),

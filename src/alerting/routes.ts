@@ -3,7 +3,7 @@ import { pageSchema } from "../core/paging.ts";
 import { defineEndpoint } from "../http/endpoint.ts";
 import { createRouter } from "../http/request-context.ts";
 import { NewReplay, Replay } from "./replay/schema.ts";
-import { replay } from "./replay/service.ts";
+import { startReplay } from "./replay/service.ts";
 import { AlertPreview, Delivery, PageQuery } from "./schema.ts";
 import { OnCallQuery } from "./schedules/schema.ts";
 import { listDeliveries, previewAlert, type TestDependencies, testChannel } from "./service.ts";
@@ -59,6 +59,6 @@ export const createAlertRoutes = (dependencies: TestDependencies) =>
         body: NewReplay,
         data: Replay,
         errors: ["NOT_FOUND"],
-        handle: ({ scope, body }) => replay(scope, body),
+        handle: ({ scope, body }) => startReplay(scope, body),
       }),
     );

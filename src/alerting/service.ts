@@ -6,7 +6,7 @@ import { AppError } from "../core/errors.ts";
 import type { Priority } from "../core/statuses.ts";
 import { assertFound, type Tenant } from "../database/rows.ts";
 import { createId } from "../core/ids.ts";
-import { consume, type RateLimit } from "../http/access/rate-limit.ts";
+import { consumeLimit, type RateLimit } from "../http/access/rate-limit.ts";
 import { guardExists } from "../database/references.ts";
 import { alertChannels } from "../database/tables/alerting.ts";
 import { getMonitor } from "../monitoring/monitors/service.ts";
@@ -180,7 +180,7 @@ export async function testChannel(
 ): Promise<Delivery> {
   const { organizationId } = scope;
   const channel = assertFound(await findOrdinaryChannel(scope, channelId), "alert channel");
-  consume(context.testAlertLimit, organizationId);
+  consumeLimit(context.testAlertLimit, organizationId);
   return testReceiver(scope, context, channel);
 }
 
@@ -314,7 +314,7 @@ export async function tryChannel(
   context: TestDependencies,
   channel: ChannelRow,
 ): Promise<TestOutcome> {
-  consume(context.testAlertLimit, scope.organizationId);
+  consumeLimit(context.testAlertLimit, scope.organizationId);
   const { attempt } = await sendTest(scope, context, channel);
   return { delivered: attempt.delivered, message: attempt.message };
 }
@@ -330,7 +330,7 @@ export async function sendTestMail(
 ): Promise<TestOutcome> {
   const { store, organizationId, actor } = scope;
   const smtp = await patchSmtp(scope, await findSettings(store, organizationId), patch);
-  consume(context.testMailLimit, organizationId);
+  consumeLimit(context.testMailLimit, organizationId);
   const message = buildMailMessage(scope.clock(), {
     title: "Test mail from Signalbox",
     lines: [`${actor.name} sent this to test the mail server. It works.`],

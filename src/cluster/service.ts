@@ -25,8 +25,8 @@ import {
   recordBeat,
   findBeats,
   findLeases,
-  join,
-  leave,
+  registerNode,
+  unregisterNode,
   releaseLeases,
   claimFreeLeases,
   claimLeasesOfDead,
@@ -117,7 +117,7 @@ export class ClusterNode implements Leases {
     for (const pending of [this.#timer, this.#lapse]) if (pending !== null) clearTimeout(pending);
     await this.#beating;
     this.#held.clear();
-    if (this.#hasJoined) await this.#dependencies.store.atomic(leave(this.#me));
+    if (this.#hasJoined) await this.#dependencies.store.atomic(unregisterNode(this.#me));
   }
 
   /** Runs one heartbeat and its effects. Tests call it instead of `start`. */
@@ -228,7 +228,7 @@ export class ClusterNode implements Leases {
     const self = { ...this.#me, name: node.name(), version, startedAt: this.#startedAt };
     const ended = this.#listEnded();
     return [
-      ...(this.#hasJoined ? [] : join(self, now)),
+      ...(this.#hasJoined ? [] : registerNode(self, now)),
       recordBeat(this.#me, now, {
         clockOffsetMs: clockOffsetMs(),
         handled: seq === Infinity ? null : seq,

@@ -24,7 +24,10 @@ type NodeRow = Run & {
 };
 
 /** Registers a process in place of the node's previous process, and frees its leases. */
-export function join({ id, run, name, version, startedAt }: NodeRow, now: number): Statement[] {
+export function registerNode(
+  { id, run, name, version, startedAt }: NodeRow,
+  now: number,
+): Statement[] {
   return [
     {
       text: `insert or replace into nodes (id, run, name, version, started_at, beats, beat_at)
@@ -39,7 +42,7 @@ export function join({ id, run, name, version, startedAt }: NodeRow, now: number
   ];
 }
 
-export function leave({ id, run }: Run): Statement[] {
+export function unregisterNode({ id, run }: Run): Statement[] {
   return [
     {
       text: `update leases set owner = null where owner = ?

@@ -16,7 +16,9 @@ import {
  * Makes a function return the same schema for the same arguments. Schemas never change, and each one costs start time
  * and memory.
  */
-function share<A extends readonly number[], S>(create: (...args: A) => S): (...args: A) => S {
+function shareSchemas<A extends readonly number[], S>(
+  create: (...args: A) => S,
+): (...args: A) => S {
   const schemas = new Map<string, S>();
   return (...args) => schemas.getOrInsertComputed(args.join(), () => create(...args));
 }
@@ -45,10 +47,12 @@ const validateNotBlank: Issue = (text) =>
   text !== "" && isBlank(text) ? "must not be blank" : null;
 
 /** A required single line of 1 to `max` characters. It is not blank, and is stored exactly as sent. */
-export const line = share((max: number) => createTextField(1, max, validateLine, validateNotBlank));
+export const line = shareSchemas((max: number) =>
+  createTextField(1, max, validateLine, validateNotBlank),
+);
 
 /** Required text of 1 to `max` characters, stored exactly as sent. Line breaks are LF or CRLF. */
-export const paragraphs = share((max: number) =>
+export const paragraphs = shareSchemas((max: number) =>
   createTextField(1, max, validateParagraphs, validateNotBlank),
 );
 
@@ -65,7 +69,7 @@ export function limitPlaceholders<T extends z.ZodType<string>>(text: T, names: r
 export const searchText = () => line(searchBounds.text.value);
 
 /** Text of several lines, possibly empty. */
-export const optionalParagraphs = share((max: number) =>
+export const optionalParagraphs = shareSchemas((max: number) =>
   createTextField(0, max, validateParagraphs),
 );
 
@@ -83,7 +87,7 @@ export const Timestamp = z
   .meta({ format: "date-time", example: "2026-11-20T23:02:00.000Z" });
 
 /** A set of IDs. Removes duplicates and preserves the order. */
-export const idSet = share((max: number) =>
+export const idSet = shareSchemas((max: number) =>
   z
     .array(Id)
     .max(max)
@@ -97,7 +101,9 @@ export const Tags = z
   .transform((tags) => [...new Set(tags)])
   .meta({ example: ["production", "eu"] });
 
-export const integer = share((min: number, max: number) => z.int().check(z.gte(min), z.lte(max)));
+export const integer = shareSchemas((min: number, max: number) =>
+  z.int().check(z.gte(min), z.lte(max)),
+);
 
 /** An uptime target (SLO), 0–1. */
 export const SlaTarget = z.number().gt(0, "must be more than 0").max(1);
@@ -355,13 +361,13 @@ export function nullable<T extends z.ZodType>(field: T) {
 }
 
 /** A credential. It is encrypted at rest and never returned. */
-export const secret = share((max = 1000) => line(max).meta({ writeOnly: true }));
+export const secret = shareSchemas((max = 1000) => line(max).meta({ writeOnly: true }));
 
 const validateNotEmpty: Issue = (text) =>
   text === "" ? "must not be empty: null sends an empty one" : null;
 
 /** A secret that can't be an empty text; clients send null for an empty secret. */
-export const filledSecret = share((max = 1000) =>
+export const filledSecret = shareSchemas((max = 1000) =>
   createTextField(0, max, validateNotEmpty, validateLine, validateNotBlank).meta({
     writeOnly: true,
   }),

@@ -12,7 +12,7 @@ import { isKeyOf } from "./sealed-values.ts";
 import { hasUnfinishedRestore } from "./backup/unfinished-restore.ts";
 
 /** Checks all files of the data directory. Can take minutes for large databases. */
-export function examine(directory: string, migrations: string): Finding[] {
+export function examineDirectory(directory: string, migrations: string): Finding[] {
   const path = resolve(directory);
   try {
     accessSync(path, constants.R_OK | constants.X_OK);
@@ -42,7 +42,7 @@ export function examine(directory: string, migrations: string): Finding[] {
         ]
       : []),
     ...(existsSync(file)
-      ? database(path, migrations)
+      ? examineFile(path, migrations)
       : [
           unusableFinding(
             "database",
@@ -92,7 +92,7 @@ function examineSecrets(examineDatabase: Database, key: string): Finding {
 
 const restoreAdvice = "Stop the server and restore a backup: `signalbox restore FILE`.";
 
-function database(path: string, migrations: string): Finding[] {
+function examineFile(path: string, migrations: string): Finding[] {
   const { database: file, key } = getDataFiles(path);
   try {
     assertOurs(file);

@@ -53,7 +53,7 @@ export function commit<T extends object>(
 ): Promise<T> {
   const at = formatTimestamp(scope.clock());
   const entry = buildAuditEntry(scope, change, at);
-  return write(scope, [...entry, ...statements, buildEvent(scope, change, at)], response);
+  return writeChange(scope, [...entry, ...statements, buildEvent(scope, change, at)], response);
 }
 
 /** Writes the same change to several records, each with an audit row and an event. */
@@ -65,7 +65,11 @@ export function commitEach<T extends object>(
 ): Promise<T> {
   const at = formatTimestamp(scope.clock());
   const entries = buildAuditRows(scope, changes, at);
-  return write(scope, [...entries, ...statements, ...buildEvents(scope, changes, at)], response);
+  return writeChange(
+    scope,
+    [...entries, ...statements, ...buildEvents(scope, changes, at)],
+    response,
+  );
 }
 
 /** Writes no change, but verifies the conditions, such as the version in If-Match. */
@@ -73,7 +77,7 @@ export const commitUnchanged = <T extends object>(
   scope: Scope,
   conditions: readonly Statement[],
   response: T,
-): Promise<T> => write(scope, conditions, response);
+): Promise<T> => writeChange(scope, conditions, response);
 
 /**
  * Writes without an audit row. For changes that are audited later, such as a held change when it is sent, and for
@@ -83,9 +87,9 @@ export const commitUnaudited = <T extends object>(
   scope: Scope,
   statements: readonly Statement[],
   response: T,
-): Promise<T> => write(scope, statements, response);
+): Promise<T> => writeChange(scope, statements, response);
 
-async function write<T extends object>(
+async function writeChange<T extends object>(
   scope: Scope,
   statements: readonly Statement[],
   response: T,

@@ -33,7 +33,7 @@ import { getHoldSeconds, HeldChange } from "./held-changes/schema.ts";
 import { createErrorResponse } from "./responses/error-response.ts";
 import { parseIdempotencyKey, executeOnce, routeOf, acceptsIdempotencyKey } from "./idempotency.ts";
 import { parseQuery } from "./query.ts";
-import { consume } from "./access/rate-limit.ts";
+import { consumeLimit } from "./access/rate-limit.ts";
 import { type Principal, organizationParameter } from "./access/session.ts";
 import type { RequestContext } from "./request-context.ts";
 import { isRead, originOf } from "./request.ts";
@@ -452,7 +452,7 @@ function identifyCaller(
   if (access !== "anyone") {
     const session = getSignedInSession(requestContext);
     if (access === "administrator") assertAdministrator(session);
-    if (isCounted) consume(services.personLimit, session.person.id);
+    if (isCounted) consumeLimit(services.personLimit, session.person.id);
   }
   return { principal: null, context: buildVisitorContext(requestContext, request) };
 }

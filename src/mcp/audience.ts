@@ -32,12 +32,17 @@ export async function findNotified(
   if (kind === "maintenance" && id !== undefined) {
     const window = await getWindow(scope, id);
     const isAnnounced = window.public && window.state !== "over";
-    return build([], [], isAnnounced ? await findWindowAudience(scope, window) : [], true);
+    return buildAudience([], [], isAnnounced ? await findWindowAudience(scope, window) : [], true);
   }
   if (kind === "maintenance") {
     const { monitorIds, groupIds } = values as Record<"monitorIds" | "groupIds", string[]>;
     const pages = await findWindowAudience(scope, { monitorIds, groupIds });
-    return build([], [], values["public"] === false ? [] : pages, values["notify"] === true);
+    return buildAudience(
+      [],
+      [],
+      values["public"] === false ? [] : pages,
+      values["notify"] === true,
+    );
   }
   const incident = id === undefined ? null : await getIncident(scope, id);
   const monitorIds = values["monitorIds"] as string[] | undefined;
@@ -50,15 +55,15 @@ export async function findNotified(
   const notify = values["notify"] === true;
   if (kind === "postmortem") {
     const publishes = values["published"] === true;
-    return build([], [], publishes ? pages : [], publishes && notify);
+    return buildAudience([], [], publishes ? pages : [], publishes && notify);
   }
   const isPosted = id === undefined || "status" in values || "message" in values;
   const step = (values["status"] ?? incident?.status) === "resolved" ? "resolution" : "updates";
   const policies = id === undefined ? await findPolicies(rest, values["severity"] ?? "minor") : [];
-  return build(isPosted ? audience[step] : [], policies, pages, isPosted && notify);
+  return buildAudience(isPosted ? audience[step] : [], policies, pages, isPosted && notify);
 }
 
-const build = (
+const buildAudience = (
   channels: readonly { name: string; type: string }[],
   escalationPolicies: string[],
   pages: readonly Page[],

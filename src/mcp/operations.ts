@@ -59,7 +59,10 @@ function describeOperation(route: Route | undefined, name: string): Operation {
 function listFields(schema: z.ZodType | undefined): [name: string, schema: Json, boolean][] {
   if (schema === undefined) return [];
   const json = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as Json;
-  const { properties = {}, required = [] } = resolve(json, (json["$defs"] ?? {}) as Json) as Json;
+  const { properties = {}, required = [] } = resolveReferences(
+    json,
+    (json["$defs"] ?? {}) as Json,
+  ) as Json;
   return Object.entries(properties as Record<string, Json>).map(([name, field]) => [
     name,
     field,
@@ -68,19 +71,22 @@ function listFields(schema: z.ZodType | undefined): [name: string, schema: Json,
 }
 
 /** Replaces references by their schemas, and applies overrides as the OpenAPI document does. */
-function resolve(value: unknown, definitions: Json): unknown {
-  if (Array.isArray(value)) return value.map((one) => resolve(one, definitions));
+function resolveReferences(value: unknown, definitions: Json): unknown {
+  if (Array.isArray(value)) return value.map((one) => resolveReferences(one, definitions));
   if (typeof value !== "object" || value === null) return value;
   const { $ref, $defs: _, id: _id, override, ...rest } = value as Json;
   const ownSchema = override === undefined ? rest : { ...rest, ...(override as Json) };
   if (typeof $ref === "string") {
-    const definition = resolve(definitions[$ref.replace("#/$defs/", "")], definitions) as Json;
+    const definition = resolveReferences(
+      definitions[$ref.replace("#/$defs/", "")],
+      definitions,
+    ) as Json;
     return { ...definition, ...ownSchema };
   }
   return Object.fromEntries(
     Object.entries(ownSchema).map(([name, one]) => [
       name,
-      name === "example" || name === "examples" ? one : resolve(one, definitions),
+      name === "example" || name === "examples" ? one : resolveReferences(one, definitions),
     ]),
   );
 }

@@ -27,13 +27,13 @@ export function selectFields(data: unknown, fields: readonly string[]): unknown 
 }
 
 /** Shortens texts and lists, and removes addresses that work like a password. */
-function shorten(value: unknown, bounds: Bounds, name = ""): unknown {
+function shortenValue(value: unknown, bounds: Bounds, name = ""): unknown {
   if (typeof value === "string") return shortenText(value, bounds.characters);
   if (Array.isArray(value)) return shortenList(value, bounds, name);
   if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).flatMap(([field, own]) =>
-      secretFields.has(field) ? [] : [[field, shorten(own, bounds, field)]],
+      secretFields.has(field) ? [] : [[field, shortenValue(own, bounds, field)]],
     ),
   );
 }
@@ -50,7 +50,7 @@ function shortenText(text: string, maxCharacters: number): string {
 function shortenList(list: readonly unknown[], bounds: Bounds, name: string): unknown[] {
   const isNewestLast = oldestFirst.has(name);
   const portion = isNewestLast ? list.slice(-bounds.entries) : list.slice(0, bounds.entries);
-  const shortened = portion.map((one) => shorten(one, bounds));
+  const shortened = portion.map((one) => shortenValue(one, bounds));
   const omitted = list.length - shortened.length;
   if (omitted === 0) return shortened;
   const mark = { omittedEntries: omitted };
@@ -71,7 +71,7 @@ export const quoteJson = (value: unknown): string =>
 /** Renders a response within its bounds. */
 export function renderResponse(value: unknown, bounds: Bounds): string {
   for (let { entries, characters } = bounds; ;) {
-    const text = quoteJson(shorten(value, { entries, characters }));
+    const text = quoteJson(shortenValue(value, { entries, characters }));
     if (text.length <= maxResponseCharacters || (entries <= 1 && characters <= 50)) return text;
     entries = Math.max(1, Math.floor(entries / 2));
     characters = Math.max(50, Math.floor(characters / 2));

@@ -22,18 +22,18 @@ export async function runTool(context: ToolContext, tool: Tool, input: Json): Pr
     operation === null
       ? await readStatus(context.rest, options.limit)
       : operation.endpoint.access === "read"
-        ? await read(context, tool, request, options, operation)
-        : await write(context, tool, request, options, operation);
-  return render({ warning: untrustedTextWarning, ...content }, options);
+        ? await runRead(context, tool, request, options, operation)
+        : await runWrite(context, tool, request, options, operation);
+  return renderContent({ warning: untrustedTextWarning, ...content }, options);
 }
 
-const render = (content: Json, { limit, isFull }: Options): string =>
+const renderContent = (content: Json, { limit, isFull }: Options): string =>
   renderResponse(content, {
     entries: limit,
     characters: isFull ? textCharacters.full : textCharacters.short,
   });
 
-async function read(
+async function runRead(
   { rest }: ToolContext,
   tool: Tool,
   { params, query }: RestRequest,
@@ -50,7 +50,7 @@ async function read(
   };
 }
 
-async function write(
+async function runWrite(
   context: ToolContext,
   tool: Tool,
   request: RestRequest,

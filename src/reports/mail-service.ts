@@ -7,7 +7,7 @@ import { formatTimestamp } from "../core/time/clock.ts";
 import { notFoundError } from "../database/rows.ts";
 import { commit } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
-import { consume, type RateLimit } from "../http/access/rate-limit.ts";
+import { consumeLimit, type RateLimit } from "../http/access/rate-limit.ts";
 import { getGroup } from "../monitoring/groups/service.ts";
 import { getLanguage } from "../status-pages/languages/catalogue.ts";
 import { getStatusPage } from "../status-pages/service.ts";
@@ -144,7 +144,7 @@ export async function sendReportMail(
     from,
     to,
   };
-  consume(limit, scope.organizationId);
+  consumeLimit(limit, scope.organizationId);
   const statements = [
     guardNotSending(scope, subject, receiverIds),
     insertSentReport(scope, { ...subject, at: scope.clock() }, receiverIds),

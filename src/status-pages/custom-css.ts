@@ -51,24 +51,24 @@ const allowedPseudos = new Set(
 
 const atRules = new Set(["media"]);
 
-const has = (allowed: ReadonlySet<string>, name: string) => allowed.has(name.toLowerCase());
+const isAllowed = (allowed: ReadonlySet<string>, name: string) => allowed.has(name.toLowerCase());
 
 /** Returns why this part of parsed CSS is rejected; null if it is allowed. */
 function findCssIssue(node: CssNode): string | null {
   switch (node.type) {
     case "Atrule":
-      return has(atRules, node.name) ? null : `must not use @${node.name}`;
+      return isAllowed(atRules, node.name) ? null : `must not use @${node.name}`;
     case "Declaration":
-      return node.property.startsWith("--") || has(properties, node.property)
+      return node.property.startsWith("--") || isAllowed(properties, node.property)
         ? null
         : `must not set ${node.property}`;
     case "Function":
-      return has(functions, node.name) ? null : `must not use ${node.name}()`;
+      return isAllowed(functions, node.name) ? null : `must not use ${node.name}()`;
     case "Url":
       return "must not use url()";
     case "PseudoClassSelector":
     case "PseudoElementSelector":
-      return has(allowedPseudos, node.name) ? null : `must not use :${node.name}`;
+      return isAllowed(allowedPseudos, node.name) ? null : `must not use :${node.name}`;
     case "Raw":
       return `contains “${node.value.slice(0, 40)}”, which can't be read`;
     default:

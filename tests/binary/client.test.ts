@@ -314,7 +314,7 @@ test("the documented deploy job pauses alerts, always resumes them, and opens an
     "Hold alerts: 0",
     "Deploy: 1",
     "Alert again: 0",
-    "Say so: 0",
+    "Report the failure: 0",
   ]);
   expect(await listRunning()).toEqual([]);
   const { incidents } = JSON.parse((await me.run("status", "--json")).stdout);

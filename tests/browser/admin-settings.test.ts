@@ -14,7 +14,7 @@ import {
   selectPageFaults,
   visitAs,
 } from "../support/admin-world.ts";
-import { createParty, issueRoot } from "../support/certificate-builder.ts";
+import { createKeyOwner, issueRoot } from "../support/certificate-builder.ts";
 import { describeInChromium, storePicture, findViolations, visitPage } from "../support/browser.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { pollUntil } from "../support/poll.ts";
@@ -341,7 +341,7 @@ describeInChromium("the settings", (browser) => {
   });
 
   test("one of several certificate authorities is removed by its name, when the change is saved", async () => {
-    const [kept, removed] = ["Kept CA", "Old CA"].map((name) => issueRoot(createParty(name)));
+    const [kept, removed] = ["Kept CA", "Old CA"].map((name) => issueRoot(createKeyOwner(name)));
     const certificateAuthorities = `${removed}${kept}`;
     await world.ask("PATCH", "/api/v1/settings", { certificateAuthorities });
     await using open = await world.open(browser, "/settings/certificate-authorities");

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openDataDirectory } from "../../src/database/file/data-directory.ts";
-import { examine } from "../../src/database/examine.ts";
+import { examineDirectory } from "../../src/database/examine.ts";
 import { getBuiltMigrations, writeMigrationFolder } from "../support/migration-folder.ts";
 import { createScratch } from "../support/scratch-directories.ts";
 
@@ -18,7 +18,7 @@ function createHealthy() {
 
 /** Problems that the examination finds. */
 function buildProblems(path: string, migrations = getBuiltMigrations()): string[] {
-  return examine(path, migrations)
+  return examineDirectory(path, migrations)
     .filter(({ verdict }) => verdict !== "ok")
     .map(({ verdict, subject }) => `${verdict}: ${subject}`);
 }
@@ -26,7 +26,7 @@ function buildProblems(path: string, migrations = getBuiltMigrations()): string[
 test("a healthy directory has no problem, and the examination does not change it", () => {
   const { path, file } = createHealthy();
   const before = readFileSync(file);
-  const findings = examine(path, getBuiltMigrations());
+  const findings = examineDirectory(path, getBuiltMigrations());
   const subjects = ["data directory", "permissions", "integrity", "references"];
   expect(findings.map(({ subject }) => subject)).toEqual(
     expect.arrayContaining([...subjects, "schema", "secrets"]),

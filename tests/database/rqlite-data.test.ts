@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createOrganization, listOrganizations } from "../../src/accounts/organizations/service.ts";
 import { buildFirstId } from "../../src/core/ids.ts";
 import { parseClusterAddress, hasPassword, findAddressIssue } from "../../src/database/address.ts";
-import { download } from "../../src/database/rqlite/cluster-image.ts";
+import { downloadSnapshot } from "../../src/database/rqlite/cluster-image.ts";
 import { readContent, listDifferences } from "../../src/database/backup/content.ts";
 import { resolveCluster, openData } from "../../src/database/data.ts";
 import { openDataDirectory, type OpenOptions } from "../../src/database/file/data-directory.ts";
@@ -216,7 +216,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     openDataDirectory(onFile, { ...usual, migrations, upgrade: true }).close();
     using original = new Database(join(onFile, "signalbox.db"), { readonly: true });
     const copy = join(newDirectory(), "copy.db");
-    await download(new RqliteClient(buildClusterAddress(node)), copy);
+    await downloadSnapshot(new RqliteClient(buildClusterAddress(node)), copy);
     using found = new Database(copy, { readonly: true });
     expect(listDifferences(readContent(original), readContent(found))).toEqual(["guards"]);
     expect(await readRows("select organization_id from organization_settings order by 1")).toEqual(
@@ -248,7 +248,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     const clusterData = await openData({ dataDir: onCluster, database }, upgrade);
     const localData = openDataDirectory(onFile, upgrade);
     const copy = join(newDirectory(), "copy.db");
-    await download(new RqliteClient(buildClusterAddress(...cluster)), copy);
+    await downloadSnapshot(new RqliteClient(buildClusterAddress(...cluster)), copy);
     using found = new Database(copy, { readonly: true });
     expect(listDifferences(readContent(localData.database), readContent(found))).toEqual([]);
     expect(clusterData.migrated).toBe(localData.migrated);

@@ -203,7 +203,7 @@ export async function createAlertedWorld(server: Target) {
       server.setReply((response) => {
         const { headers, body } = server.asked.at(-1) as Target["asked"][number];
         const sent = JSON.parse(body);
-        const alerts = (sent.type === "digest" ? sent.data.alerts : [sent]).map(parseArrived);
+        const alerts = (sent.type === "digest" ? sent.data.alerts : [sent]).map(parseArrivedAlert);
         const delivery = String(headers["webhook-id"]);
         attempts.push({ channel, delivery, at: time.now, body, alerts, reply: mode });
         replies[mode](response);
@@ -324,7 +324,15 @@ function groupBySubject(
   return Object.fromEntries([...groups].map(([name, list]) => [name, list.map(formatLine)]));
 }
 
-function parseArrived({ type, timestamp, data }: { type: string; timestamp: string; data: Json }) {
+function parseArrivedAlert({
+  type,
+  timestamp,
+  data,
+}: {
+  type: string;
+  timestamp: string;
+  data: Json;
+}) {
   const subject = (data.monitor ?? data.incident ?? data.channel).id as string;
   return { alertId: data.alertId as string, subject, type, at: Date.parse(timestamp) };
 }

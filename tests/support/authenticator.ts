@@ -1,8 +1,9 @@
 /** An authenticator in software, for passkeys of tests without a browser. */
 import { createHash, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 
-const encode = (bytes: Uint8Array | string) => Buffer.from(bytes as string).toString("base64url");
-const hash = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest();
+const encodeBase64Url = (bytes: Uint8Array | string) =>
+  Buffer.from(bytes as string).toString("base64url");
+const hashBytes = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest();
 
 /** CBOR of a byte string with less than 65,536 bytes. */
 const encodeCborBytes = (bytes: Uint8Array) =>
@@ -29,13 +30,13 @@ export function createAuthenticator(origin: string) {
     const counter = Buffer.alloc(4);
     counter.writeUInt32BE(count);
     const bits = 0x01 | (verified ? 0x04 : 0) | (attested ? 0x40 : 0);
-    const data = Buffer.concat([hash(rpId), Buffer.from([bits]), counter]);
+    const data = Buffer.concat([hashBytes(rpId), Buffer.from([bits]), counter]);
     if (!attested) return data;
     return Buffer.concat([data, Buffer.alloc(16), Buffer.from([0, id.length]), id, key]);
   };
   const buildClientData = (type: string, challenge: string, flags: Flags) =>
     Buffer.from(JSON.stringify({ type, challenge, origin: flags.origin ?? origin }));
-  const credentialId = encode(id);
+  const credentialId = encodeBase64Url(id);
   return {
     credentialId,
     /** The response to creation options, as the body of `POST /passkeys`. */
@@ -51,8 +52,8 @@ export function createAuthenticator(origin: string) {
       ]);
       return {
         credentialId,
-        clientData: encode(buildClientData("webauthn.create", challenge, flags)),
-        attestation: encode(attestation),
+        clientData: encodeBase64Url(buildClientData("webauthn.create", challenge, flags)),
+        attestation: encodeBase64Url(attestation),
         transports: ["internal"],
       };
     },
@@ -62,9 +63,11 @@ export function createAuthenticator(origin: string) {
       const data = buildData(flags, false);
       return {
         credentialId,
-        clientData: encode(clientData),
-        authenticatorData: encode(data),
-        signature: encode(sign("sha256", Buffer.concat([data, hash(clientData)]), privateKey)),
+        clientData: encodeBase64Url(clientData),
+        authenticatorData: encodeBase64Url(data),
+        signature: encodeBase64Url(
+          sign("sha256", Buffer.concat([data, hashBytes(clientData)]), privateKey),
+        ),
         userHandle: null as string | null,
       };
     },

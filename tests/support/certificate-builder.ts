@@ -53,7 +53,7 @@ type CertificateOptions = {
 
 export type KeyOwner = { name: string; key: KeyObject; publicKey: KeyObject };
 
-export function createParty(name: string): KeyOwner {
+export function createKeyOwner(name: string): KeyOwner {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   return { name, key: privateKey, publicKey };
 }

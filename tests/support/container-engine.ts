@@ -11,43 +11,43 @@ type Configuration = {
 
 const state = process.env["ENGINE_STATE"] ?? "";
 const root = join(state, "root");
-const at = (name: string) => join(state, name);
+const buildStatePath = (name: string) => join(state, name);
 const [command = "", ...args] = process.argv.slice(2);
 
 if (import.meta.main) {
-  if (command === "load") load(args[1] ?? "");
-  if (command === "run") await start(args);
-  if (command === "exec") execute(args.slice(1));
+  if (command === "load") loadArchive(args[1] ?? "");
+  if (command === "run") await startContainer(args);
+  if (command === "exec") executeInContainer(args.slice(1));
 }
 
 /** Unpacks the layers as tar would: with their owners and modes. */
-function load(archive: string) {
-  const folder = at("archive");
+function loadArchive(archive: string) {
+  const folder = buildStatePath("archive");
   for (const each of [folder, root]) mkdirSync(each, { recursive: true });
-  untar(folder, readFileSync(archive));
+  unpackLayer(folder, readFileSync(archive));
   const [image] = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
   for (const layer of image.Layers)
-    untar(root, Bun.zstdDecompressSync(readFileSync(join(folder, layer))));
-  writeFileSync(at("config.json"), readFileSync(join(folder, image.Config)));
+    unpackLayer(root, Bun.zstdDecompressSync(readFileSync(join(folder, layer))));
+  writeFileSync(buildStatePath("config.json"), readFileSync(join(folder, image.Config)));
 }
 
-function untar(folder: string, stdin: Uint8Array) {
+function unpackLayer(folder: string, stdin: Uint8Array) {
   const options = ["-x", "--same-owner", "--numeric-owner", "-p", "-C", folder];
   const { success, stderr } = Bun.spawnSync(["tar", ...options], { stdin });
   if (!success) throw new Error(stderr.toString());
 }
 
 function readConfiguration() {
-  return (JSON.parse(readFileSync(at("config.json"), "utf8")) as Configuration).config;
+  return (JSON.parse(readFileSync(buildStatePath("config.json"), "utf8")) as Configuration).config;
 }
 
 /** `run -d --name NAME --read-only --tmpfs /tmp -v VOLUME:/data -p PORT:3210 IMAGE`. */
-async function start(options: string[]) {
+async function startContainer(options: string[]) {
   const { Entrypoint, Cmd, Env } = readConfiguration();
   const port = options[options.indexOf("-p") + 1]?.split(":")[0];
   const mounts = `mount --bind "$0" "$0" && mount -t proc proc "$0/proc" && mount -t tmpfs tmpfs "$0/tmp" &&
     mount --bind "$0/data" "$0/data" && mount -o remount,ro,bind "$0" && exec "$@"`;
-  const log = openSync(at("log"), "w");
+  const log = openSync(buildStatePath("log"), "w");
   const child = Bun.spawn(
     [
       "unshare",
@@ -64,10 +64,10 @@ async function start(options: string[]) {
     { stdio: ["ignore", log, log], detached: true },
   );
   child.unref();
-  writeFileSync(at("pid"), String(child.pid));
-  while (!readFileSync(at("log"), "utf8").includes("API reference"))
+  writeFileSync(buildStatePath("pid"), String(child.pid));
+  while (!readFileSync(buildStatePath("log"), "utf8").includes("API reference"))
     if (child.exitCode === null) await Bun.sleep(5);
-    else throw new Error(readFileSync(at("log"), "utf8"));
+    else throw new Error(readFileSync(buildStatePath("log"), "utf8"));
 }
 
 function buildInsideCommand(words: readonly string[], variables: readonly string[]): string[] {
@@ -76,8 +76,8 @@ function buildInsideCommand(words: readonly string[], variables: readonly string
   return ["/usr/bin/env", "-i", ...variables, chroot, `--userspec=${user}`, root, ...words];
 }
 
-function execute(words: string[]) {
-  const pid = readFileSync(at("pid"), "utf8");
+function executeInContainer(words: string[]) {
+  const pid = readFileSync(buildStatePath("pid"), "utf8");
   const { exitCode } = Bun.spawnSync(
     [
       "nsenter",

@@ -6,7 +6,7 @@ import { createBrowserClient } from "./people.ts";
 type Claims = Record<string, unknown>;
 type Code = { nonce: string; challenge: string; redirectUri: string };
 
-const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+const encodeJson = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
 const algorithms = {
   ES256: { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" },
@@ -127,7 +127,7 @@ export async function startIdentityProvider(
       ...state.forged,
     };
     const header = { alg: algorithm as string, kid: keys.signing.kid, ...state.header };
-    const text = `${encode(header)}.${encode(payload)}`;
+    const text = `${encodeJson(header)}.${encodeJson(payload)}`;
     if (header.alg === "none") return `${text}.`;
     if (header.alg === "HS256") {
       const publicKey = JSON.stringify(keys.signing.jwk);

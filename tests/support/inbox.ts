@@ -14,7 +14,7 @@ export type ArrivedAlert = { delivery: string; type: string; monitorId: string; 
 type Body = { type: string; data: { alertId: string; monitor?: { id: string }; alerts: Body[] } };
 
 /** The alerts in a request. */
-function parseArrived(request: RecordedRequest): ArrivedAlert[] {
+function parseArrivedAlerts(request: RecordedRequest): ArrivedAlert[] {
   const whole = parseJsonBody<Body>(request);
   const alerts = whole.type === "digest" ? whole.data.alerts : [whole];
   return alerts.map(({ type, data }) => ({
@@ -43,9 +43,9 @@ export async function startInbox(reply: Reply = replyWith()) {
     /** Changes the behavior from now on. */
     behave: (next: Reply) => (reply = next),
     /** Accepted requests, in order. */
-    listArrived: () => requests.flatMap(parseArrived),
+    listArrived: () => requests.flatMap(parseArrivedAlerts),
     async waitUntilArrived(wanted: (arrived: ArrivedAlert[]) => boolean) {
-      while (!wanted(requests.flatMap(parseArrived))) await more.promise;
+      while (!wanted(requests.flatMap(parseArrivedAlerts))) await more.promise;
     },
   });
 }

@@ -39,7 +39,7 @@ export type Sender = {
 };
 
 const formatTime = (at: number) => new Date(at).toISOString();
-const post = (
+const createPost = (
   path: string,
   body: object | string,
   headers?: Record<string, string>,
@@ -132,14 +132,14 @@ export const senders: Readonly<Record<string, Sender>> = {
     receiver: "alertmanager",
     knowsRepeated: true,
     knowsOccurrence: true,
-    write: (token, reported) => post(`/in/${token}`, writeGroup(reported)),
+    write: (token, reported) => createPost(`/in/${token}`, writeGroup(reported)),
   },
   Grafana: {
     ...source,
     receiver: "grafana",
     knowsRepeated: true,
     knowsOccurrence: true,
-    write: (token, reported) => post(`/in/${token}`, { ...writeGroup(reported), orgId: 1 }),
+    write: (token, reported) => createPost(`/in/${token}`, { ...writeGroup(reported), orgId: 1 }),
   },
   PagerDuty: {
     receiver: "pagerduty",
@@ -147,7 +147,7 @@ export const senders: Readonly<Record<string, Sender>> = {
     maxBytes: 512 * 1024,
     unknownStatus: 400,
     write: (token, { problem, isOver, at }) =>
-      post("/v2/enqueue", {
+      createPost("/v2/enqueue", {
         routing_key: token,
         event_action: isOver ? "resolve" : "trigger",
         dedup_key: problem,
@@ -162,15 +162,19 @@ export const senders: Readonly<Record<string, Sender>> = {
     write: (token, { problem, isOver }) => {
       const headers = { Authorization: `GenieKey ${token}` };
       return isOver
-        ? post(`/v2/alerts/${problem}/close?identifierType=alias`, { source: "script" }, headers)
-        : post("/v2/alerts", { message: `${problem} is broken`, alias: problem }, headers);
+        ? createPost(
+            `/v2/alerts/${problem}/close?identifierType=alias`,
+            { source: "script" },
+            headers,
+          )
+        : createPost("/v2/alerts", { message: `${problem} is broken`, alias: problem }, headers);
     },
   },
   "Uptime Kuma": {
     ...source,
     receiver: "uptime-kuma",
     write: (token, { problem, isOver, at }) =>
-      post(`/in/${token}`, {
+      createPost(`/in/${token}`, {
         heartbeat: {
           monitorID: problem,
           status: isOver ? 1 : 0,
@@ -187,7 +191,7 @@ export const senders: Readonly<Record<string, Sender>> = {
     knowsRepeated: true,
     knowsOccurrence: true,
     write: (token, { problem, isOver, startedAt }) =>
-      post(`/in/${token}`, {
+      createPost(`/in/${token}`, {
         event_id: `${problem} ${startedAt}`,
         event_value: isOver ? "0" : "1",
         event_name: problem,
@@ -199,7 +203,7 @@ export const senders: Readonly<Record<string, Sender>> = {
     ...source,
     receiver: "checkmk",
     write: (token, { problem, isOver }) =>
-      post(
+      createPost(
         `/in/${token}`,
         buildForm({
           WHAT: "SERVICE",
@@ -214,7 +218,7 @@ export const senders: Readonly<Record<string, Sender>> = {
     ...source,
     receiver: "sentry",
     write: (token, { problem, isOver, at }) =>
-      post(
+      createPost(
         `/in/${token}`,
         {
           action: isOver ? "resolved" : "created",
@@ -228,7 +232,7 @@ export const senders: Readonly<Record<string, Sender>> = {
     receiver: "json",
     fields: { mapping: { key: "$.id", status: "$.state", title: "$.id" } },
     write: (token, { problem, isOver }) =>
-      post(`/in/${token}`, { id: problem, state: isOver ? "ok" : "alarm" }),
+      createPost(`/in/${token}`, { id: problem, state: isOver ? "ok" : "alarm" }),
   },
   "a mail to a source": {
     receiver: "email",
@@ -242,26 +246,26 @@ export const senders: Readonly<Record<string, Sender>> = {
     ...job,
     paths: ["/push/:token"],
     write: (token, { isOver }) =>
-      post(`/push/${token}`, buildForm({ status: isOver ? "up" : "down" })),
+      createPost(`/push/${token}`, buildForm({ status: isOver ? "up" : "down" })),
   },
   "a job of Uptime Kuma": {
     ...job,
     paths: ["/api/push/:token"],
     maxBytes: null,
     write: (token, { isOver }) => ({
-      ...post(`/api/push/${token}?status=${isOver ? "up" : "down"}&msg=OK&ping=`, ""),
+      ...createPost(`/api/push/${token}?status=${isOver ? "up" : "down"}&msg=OK&ping=`, ""),
       method: "GET",
     }),
   },
   "a ping of Healthchecks": {
     ...ping,
     write: (token, { isOver, at }) =>
-      post(`/ping/${token}${isOver ? "" : "/fail"}`, `${formatTime(at)} 12 tables`),
+      createPost(`/ping/${token}${isOver ? "" : "/fail"}`, `${formatTime(at)} 12 tables`),
   },
   "a ping with an exit status": {
     ...ping,
     write: (token, { isOver }) => ({
-      ...post(`/ping/${token}/${isOver ? 0 : 3}`, ""),
+      ...createPost(`/ping/${token}/${isOver ? 0 : 3}`, ""),
       method: "GET",
     }),
   },
@@ -269,21 +273,21 @@ export const senders: Readonly<Record<string, Sender>> = {
     ...ping,
     receiver: "job with a ping key",
     paths: ["/ping/:code/:second", "/ping/:code/:second/:third"],
-    write: (token, { isOver }) => post(`/ping/${token}${isOver ? "" : "/fail"}`, ""),
+    write: (token, { isOver }) => createPost(`/ping/${token}${isOver ? "" : "/fail"}`, ""),
   },
   "the Watchdog of Alertmanager": {
     ...ping,
     paths: ["/ping/:code"],
     // Firing is the good state.
     write: (token, { isOver, ...reported }) =>
-      post(`/ping/${token}`, writeGroup({ ...reported, isOver: !isOver })),
+      createPost(`/ping/${token}`, writeGroup({ ...reported, isOver: !isOver })),
   },
   "an external endpoint of Gatus": {
     ...job,
     paths: ["/api/v1/endpoints/:key/external"],
     maxBytes: null,
     write: (token, { isOver }) =>
-      post(`/api/v1/endpoints/core_job/external?success=${isOver}&duration=10s`, "", {
+      createPost(`/api/v1/endpoints/core_job/external?success=${isOver}&duration=10s`, "", {
         Authorization: `Bearer ${token}`,
       }),
   },
@@ -303,7 +307,7 @@ export const createSnsSender = (key: KeyObject): Sender => ({
   receiver: "aws-sns",
   knowsRepeated: true,
   knowsOccurrence: true,
-  write: (token, reported) => post(`/in/${token}`, writeNotification(reported, key)),
+  write: (token, reported) => createPost(`/in/${token}`, writeNotification(reported, key)),
 });
 
 export const isMail = ({ paths }: Sender): boolean => paths.length === 0;

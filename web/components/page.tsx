@@ -6,7 +6,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { capitalize } from "../../src/core/text/formatting.ts";
 import { ApiError } from "../data/client.ts";
-import { refetchFailed, isComing } from "../data/query.ts";
+import { refetchFailed, isFirstLoad } from "../data/query.ts";
 import { problemCount } from "../data/problems.ts";
 import type { ManagedAs } from "../data/managed.ts";
 import { Icon } from "./display/icons.tsx";
@@ -212,14 +212,15 @@ export function Loaded<T>({
 }: {
   query: Pick<UseQueryResult<T>, "data" | "error">;
   /** Queries to wait for, because content that appears later would shift the layout. */
-  besides?: Parameters<typeof isComing>[0];
+  besides?: Parameters<typeof isFirstLoad>[0];
   /** Subject of the error message, such as `The API keys`. */
   subject: string;
   /** Set if the page shows only this query. The error then has a page header with links back. */
   crumbs?: Crumb[];
   children: (data: T) => ReactNode;
 }) {
-  if (data !== undefined) return isComing(besides) ? <Waiting subject={subject} /> : children(data);
+  if (data !== undefined)
+    return isFirstLoad(besides) ? <Waiting subject={subject} /> : children(data);
   if (error === null) return <Waiting subject={subject} />;
   return (
     <>

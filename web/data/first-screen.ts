@@ -3,7 +3,7 @@ import { channelsQuery, channelUsesQuery } from "./alert-channels.ts";
 import { type FirstRequest, listFirstRequests, monitorsRequests } from "./early-requests.ts";
 import { overviewQuery } from "./overview.ts";
 import { attentionQuery, problemsQuery } from "./problems.ts";
-import { isComing, queryClient } from "./query.ts";
+import { isFirstLoad, queryClient } from "./query.ts";
 
 const queries = {
   overview: overviewQuery,
@@ -22,7 +22,7 @@ export function prefetchFirstScreen() {
 
 /** Whether the Monitors page is still loading. Content that appears later would push rows down. */
 export const useIsMonitorsLoading = (mayWrite: boolean): boolean =>
-  isComing(
+  isFirstLoad(
     // The list is constant, and so is the order of these hooks.
     monitorsRequests.map((request) =>
       useQuery({

@@ -57,7 +57,7 @@ let waitingRequest: AbortController | null = null;
 
 /** Signs in with a passkey: with any, or with those of the options. Returns false if the person cancels. */
 export async function signInWithPasskey(given?: RequestOptions): Promise<boolean> {
-  return (await request("optional", given)) !== "cancelled";
+  return (await requestPasskey("optional", given)) !== "cancelled";
 }
 
 /**
@@ -71,7 +71,7 @@ export function offerPasskeys(onDone: () => void, onError: (error: unknown) => v
   async function offer() {
     if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return;
     try {
-      if ((await request("conditional")) === "done") onDone();
+      if ((await requestPasskey("conditional")) === "done") onDone();
     } catch (error) {
       onError(error);
       void offer();
@@ -84,7 +84,7 @@ export function offerPasskeys(onDone: () => void, onError: (error: unknown) => v
   };
 }
 
-async function request(
+async function requestPasskey(
   mediation: CredentialMediationRequirement,
   given?: RequestOptions,
 ): Promise<"done" | "cancelled"> {

@@ -77,15 +77,15 @@ export async function renewBrowserMethods(
 export async function endSubscription(publicKey: string) {
   const methods = await findBrowserMethods(publicKey);
   await Promise.all(methods.map((method) => changeBrowserMethod("DELETE", method)));
-  await unsubscribe();
+  await unsubscribeBrowser();
 }
 
 /** Ends the subscription of this browser if no contact method of the person uses it. */
 export async function endUnusedSubscription(publicKey: string) {
-  if ((await findBrowserMethods(publicKey)).length === 0) await unsubscribe();
+  if ((await findBrowserMethods(publicKey)).length === 0) await unsubscribeBrowser();
 }
 
-async function unsubscribe() {
+async function unsubscribeBrowser() {
   const registration = await navigator.serviceWorker.getRegistration();
   const subscription = await registration?.pushManager.getSubscription();
   // Without the push service, the browser can't unsubscribe. Nothing is sent to it any more.

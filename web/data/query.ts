@@ -41,7 +41,7 @@ type LoadingState = { isLoading: boolean; failureCount: number };
  * Whether any query is in its first load. Failed queries do not count, so pages do not wait for
  * them.
  */
-export const isComing = (queries: readonly LoadingState[]): boolean =>
+export const isFirstLoad = (queries: readonly LoadingState[]): boolean =>
   queries.some(({ isLoading, failureCount }) => isLoading && failureCount === 0);
 
 /**

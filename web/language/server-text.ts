@@ -2,10 +2,10 @@
 import { getLocale } from "../../src/core/text/locale.ts";
 import { createChunk } from "../data/chunks.ts";
 
-let translate = (text: string) => text;
+let translateText = (text: string) => text;
 
 /** Translates a text that the server writes in English into the language of the page. */
-export const translateServerText = (text: string): string => translate(text);
+export const translateServerText = (text: string): string => translateText(text);
 
 /** The title of an alert. Those of alert sources are texts of other tools. */
 export const nameAlert = ({
@@ -23,7 +23,7 @@ export const nameIncident = ({ title, origin }: { title: string; origin: string 
 /** Loads the dictionary. Data that is shown must wait for it. */
 export const loadServerTexts = createChunk(async () => {
   const texts = await import("./server-texts.ts");
-  translate = texts.translateServerText;
+  translateText = texts.translateServerText;
   return texts;
 });
 

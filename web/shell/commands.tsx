@@ -30,7 +30,7 @@ import { useWindows } from "../pages/maintenance/current-windows.ts";
 import { listTakeOvers, useOnCall } from "../pages/on-call/data.ts";
 import { peopleQuery } from "../pages/settings/data.ts";
 import {
-  acknowledge,
+  acknowledgeAlert,
   listSnoozes,
   openAgain,
   openStatuses,
@@ -391,7 +391,7 @@ function useAlertCommands({ text, isSearching, goTo }: Search): Command[] {
     const actions: RecordAction[] = [
       isOwn
         ? { label: t("Open again"), icon: "bell", run: () => void openAgain(alert) }
-        : { label: t("Acknowledge"), icon: "check", run: () => void acknowledge(alert) },
+        : { label: t("Acknowledge"), icon: "check", run: () => void acknowledgeAlert(alert) },
       ...listSnoozes(alert, zone).map(({ label, run }) => ({
         label: t("Snooze {label}", { label }),
         icon: "mute" as const,

@@ -202,9 +202,9 @@ export async function viewInvitation(context: VisitorContext, token: string) {
  * CONFLICT for a member.
  */
 export const acceptInvitation = (context: VisitorContext, input: Acceptance): Promise<Stage> =>
-  retryOnStaleRead(() => join(context, input));
+  retryOnStaleRead(() => joinOrganization(context, input));
 
-async function join(context: VisitorContext, input: Acceptance): Promise<Stage> {
+async function joinOrganization(context: VisitorContext, input: Acceptance): Promise<Stage> {
   const { store, session } = context;
   const { invitation, organizationName } = await findOpenInvitation(context, input.token);
   const { email, emailKey } = invitation;

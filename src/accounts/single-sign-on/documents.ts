@@ -37,7 +37,7 @@ export class ProviderDocuments {
     const isFresh =
       known?.version === version && known.until > now && known.until <= now + cachedMs;
     if (isFresh) return known.document;
-    const document = discover(provider, connection);
+    const document = fetchMetadata(provider, connection);
     const entry: CachedDocument = { version, until: now + cachedMs, document };
     setRecent(this.#cached, id, entry, singleSignOnBounds.providers.value);
     document.catch(() => void (entry.until = connection.clock() + failedMs));
@@ -52,7 +52,7 @@ export class ProviderDocuments {
 }
 
 /** Requests the discovery document, and verifies its issuer. */
-export async function discover(
+export async function fetchMetadata(
   provider: ProviderAccess,
   connection: Connection,
 ): Promise<Metadata> {

@@ -49,7 +49,7 @@ export function parseEndpoint({ name, issuer }: OpenedProvider, endpoint: string
 }
 
 /** Verifies the response to an attempt, and returns the claims. Throws ProviderFailure, TargetFailure and errors of the library. */
-export async function redeem(
+export async function redeemResponse(
   connection: Connection,
   provider: OpenedProvider,
   metadata: Metadata,

@@ -3,7 +3,7 @@ import { AppError } from "../../core/errors.ts";
 import { EmailAddress } from "../../core/fields.ts";
 import { retryOnStaleRead, type Statement } from "../../database/store.ts";
 import type { SignInWay } from "../../http/access/session.ts";
-import { consume } from "../../http/access/rate-limit.ts";
+import { consumeLimit } from "../../http/access/rate-limit.ts";
 import type { SignedInContext, VisitorContext } from "../../http/visitor-context.ts";
 import { rememberPendingLink } from "../identities/pending-link.ts";
 import {
@@ -29,7 +29,7 @@ import { startSession } from "../sign-in/service.ts";
 import { type Attempt, type Purpose, rememberAttempt, takeAttempt } from "./attempts.ts";
 import type { ProviderDocuments } from "./documents.ts";
 import { explainError, ProviderFailure, startAgain } from "./failures.ts";
-import { buildAuthorizationUrl, parseEndpoint, redeem } from "./protocol.ts";
+import { buildAuthorizationUrl, parseEndpoint, redeemResponse } from "./protocol.ts";
 import { applyGroups, buildPersonWithoutPassword, buildProvisioning } from "./provisioning.ts";
 import { isDomainAllowed, toLocalPath, type VerifiedClaims } from "./rules.ts";
 
@@ -71,7 +71,7 @@ export async function startAttempt(
   { providerDocuments }: Pick<SingleSignOnDependencies, "providerDocuments">,
   wanted: { providerId: string; purpose: Purpose; returnTo: string | undefined },
 ): Promise<string> {
-  consume(context.providerLimit, context.address);
+  consumeLimit(context.providerLimit, context.address);
   const provider = await openProvider(context, wanted.providerId);
   try {
     const metadata = await providerDocuments.get(provider, context);
@@ -124,7 +124,7 @@ export async function finishAttempt(
   dependencies: SingleSignOnDependencies,
   response: URLSearchParams,
 ): Promise<Outcome> {
-  consume(context.providerLimit, context.address);
+  consumeLimit(context.providerLimit, context.address);
   const attempt = takeAttempt(context, response.get("state") ?? "");
   if (attempt === null)
     throw new ProviderFailure(
@@ -152,7 +152,7 @@ async function finishStarted(
   const provider = await openStartedProvider(context, attempt);
   try {
     const metadata = await dependencies.providerDocuments.get(provider, context);
-    const claims = await redeem(context, provider, metadata, response, attempt);
+    const claims = await redeemResponse(context, provider, metadata, response, attempt);
     assertDomain(provider, claims);
     return await finishFor(context, dependencies, provider, attempt, claims);
   } catch (error) {

@@ -13,7 +13,7 @@ import { guardCondition, type Prepared, retryOnStaleRead } from "../../database/
 import { alertChannels } from "../../database/tables/alerting.ts";
 import { commit, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
-import { consume, type RateLimit } from "../../http/access/rate-limit.ts";
+import { consumeLimit, type RateLimit } from "../../http/access/rate-limit.ts";
 import {
   changeChannel,
   columnsOf,
@@ -243,8 +243,8 @@ export async function sendCode(
   id: string,
 ): Promise<ContactOutcome> {
   const row = await getRow(scope, id);
-  consume(dependencies.codeLimit, id);
-  consume(dependencies.testAlertLimit, scope.organizationId);
+  consumeLimit(dependencies.codeLimit, id);
+  consumeLimit(dependencies.testAlertLimit, scope.organizationId);
   const code = createDigits(6);
   await scope.store.atomic([
     storeCode(scope, id, {
@@ -295,6 +295,6 @@ export async function testContactMethod(
   id: string,
 ): Promise<Delivery> {
   const row = await getRow(scope, id);
-  consume(dependencies.testAlertLimit, scope.organizationId);
+  consumeLimit(dependencies.testAlertLimit, scope.organizationId);
   return testReceiver(scope, dependencies, row);
 }

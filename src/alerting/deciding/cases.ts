@@ -69,7 +69,7 @@ function lastingProblemOf({ type, data }: Alert): string | null {
  * Whether a problem replaces another one of the same subject. Certificate problems and states never
  * replace each other.
  */
-export function replaces(problem: string, other: string): boolean {
+export function replacesProblem(problem: string, other: string): boolean {
   return isOfCertificate(problem) === isOfCertificate(other);
 }
 

@@ -17,7 +17,7 @@ import {
   problemOf,
   selectChannelsForProblems,
   type Step,
-  withhold,
+  withholdMessages,
 } from "./rules.ts";
 import { isOfCertificate, canOpenCases } from "./cases.ts";
 import {
@@ -316,7 +316,7 @@ function applyStep(
 ) {
   const { snapshot, out, now } = decision;
   const { id } = monitor;
-  const { memory, alert, notifiedState, isOver } = held === null ? whole : withhold(whole);
+  const { memory, alert, notifiedState, isOver } = held === null ? whole : withholdMessages(whole);
   const behind = state === "down" ? snapshot.dependents.get(id) : undefined;
   const joined = state === "down" ? describeJoined(snapshot, id) : undefined;
   const data = {

@@ -45,7 +45,7 @@ function reviewSubject(decision: Decision, subjectId: string) {
   const { snapshot } = decision;
   for (const record of snapshot.records.get(subjectId) ?? [])
     changeIncidentPolicy(decision, record);
-  for (const record of snapshot.records.get(subjectId) ?? []) review(decision, record);
+  for (const record of snapshot.records.get(subjectId) ?? []) updatePriority(decision, record);
 }
 
 /** Decides again about the messages that quiet hours of an edited channel hold, and when they end. */
@@ -53,7 +53,7 @@ function reviewChannel(decision: Decision, channelId: string) {
   const { snapshot, out, now } = decision;
   for (const record of [...snapshot.records.values()].flat())
     if (snapshot.held.get(record.id)?.some((one) => one.channelId === channelId))
-      review(decision, record);
+      updatePriority(decision, record);
   if (snapshot.quiet.has(channelId))
     out.write(wakeDigests(snapshot.organizationId, channelId, now));
 }
@@ -62,7 +62,7 @@ function reviewChannel(decision: Decision, channelId: string) {
  * Updates the priority of an alert. Held messages are sent at once if it has become critical, and dropped if their channel
  * is no longer notified.
  */
-function review(decision: Decision, before: OpenRecord) {
+function updatePriority(decision: Decision, before: OpenRecord) {
   const { snapshot, out, now } = decision;
   const record = changePriority(decision, before);
   const heldMessages = snapshot.held.get(record.id) ?? [];
@@ -153,7 +153,7 @@ function notifyRestored(decision: Decision, channelId: string) {
   for (const record of [...snapshot.records.values()].flat()) {
     const deliveryId = snapshot.known.get(record.id)?.get(channelId);
     const state = notifiedStateOf(record);
-    if (deliveryId === undefined) inform(decision, record, channelId);
+    if (deliveryId === undefined) notifyChannelOfOpenAlert(decision, record, channelId);
     else if (state !== null && !snapshot.notified.get(record.subjectId)?.has(channelId))
       out.recordEarlier(record, channelId, [deliveryId, state]);
     if (out.rest() !== null) return;
@@ -169,7 +169,8 @@ function notifyOfReturn(decision: Decision, recordId: string) {
   const record = [...snapshot.records.values()].flat().find(({ id }) => id === recordId);
   if (record === undefined) return;
   for (const channelId of listRecipients(decision, record))
-    if (snapshot.known.get(recordId)?.has(channelId) !== true) inform(decision, record, channelId);
+    if (snapshot.known.get(recordId)?.has(channelId) !== true)
+      notifyChannelOfOpenAlert(decision, record, channelId);
 }
 
 /** Whether a message about an open alert can be sent to an ordinary channel now. */
@@ -186,7 +187,7 @@ function canNotify(decision: Decision, record: OpenRecord, channelId: string): b
 }
 
 /** Notifies a channel of an open alert, if that is possible now. */
-function inform(decision: Decision, record: OpenRecord, channelId: string) {
+function notifyChannelOfOpenAlert(decision: Decision, record: OpenRecord, channelId: string) {
   const { snapshot, out, now } = decision;
   if (!canNotify(decision, record, channelId)) return;
   if (out.isFull()) return out.deferRest();

@@ -17,7 +17,7 @@ import {
   reachesNobody,
   type Stage,
 } from "./escalation-rules.ts";
-import { advance, createAlert, resolveRecord } from "./records.ts";
+import { storeNextStep, createAlert, resolveRecord } from "./records.ts";
 import { selectChannelsForProblems } from "./rules.ts";
 import { listOrdinaryChannels } from "./snapshot.ts";
 
@@ -27,7 +27,7 @@ export function applyRecordTimer(decision: Decision, timer: Timer) {
   const record = decision.snapshot.records.get(subjectId)?.find(({ id }) => id === recordId);
   if (record === undefined) return;
   if (record.snoozedUntil !== null) applySnoozeEnd(decision, record);
-  else escalate(decision, record);
+  else runDueStep(decision, record);
 }
 
 /**
@@ -35,14 +35,14 @@ export function applyRecordTimer(decision: Decision, timer: Timer) {
  * After the last one, the default channels are notified. Edits of the policy apply from the next
  * step on.
  */
-function escalate(decision: Decision, record: OpenRecord) {
+function runDueStep(decision: Decision, record: OpenRecord) {
   const { snapshot, out, now } = decision;
   if (isQuiet(record) || record.dueAt === null || record.dueAt > now) return;
   // Nothing is sent after an acknowledgment in the meantime.
   out.write(guardRecord(snapshot.organizationId, record));
   const policy = findPlan(decision, record);
   const stage = policy === undefined ? "end" : findStage(policy, record);
-  if (policy === undefined || stage === "end") return finish(decision, record, policy);
+  if (policy === undefined || stage === "end") return finishEscalation(decision, record, policy);
   const step = policy.steps[stage.step];
   const { planned, texts } = planStep(step?.targets ?? [], record.priority, snapshot.escalation);
   const number = stage.step + 1;
@@ -58,7 +58,7 @@ function escalate(decision: Decision, record: OpenRecord) {
   const from = findStart(record.escalatedFrom ?? record.dueAt, record.dueAt, policy, stage, now);
   const next = findStage(policy, { step: number, round: stage.round });
   const nextAt = computeStageTime(policy, next, from);
-  advance(decision, record, {
+  storeNextStep(decision, record, {
     ...positionOf(next, policy),
     dueAt: reachesNobody(planned) ? now : nextAt,
     escalatedFrom: from,
@@ -105,7 +105,7 @@ const positionOf = (stage: Stage, { steps, repeat }: Plan) =>
  * Notifies the default channels that nobody acknowledged. A drill ends, and the problem that it
  * becomes notifies the same channels. Nobody failed to acknowledge a drill that reached nobody.
  */
-function finish(decision: Decision, record: OpenRecord, policy: RunningPlan | undefined) {
+function finishEscalation(decision: Decision, record: OpenRecord, policy: RunningPlan | undefined) {
   const { snapshot, out, now } = decision;
   if (record.family === "drill") {
     const isDeleted = policy === undefined;
@@ -131,7 +131,7 @@ function finish(decision: Decision, record: OpenRecord, policy: RunningPlan | un
     `Nobody acknowledged. ${names === "" ? "There is no channel to notify" : `Notified: ${names}`}.`,
   );
   const { escalatedFrom, step, round, runs } = record;
-  advance(decision, record, { step, round, dueAt: null, escalatedFrom, runs });
+  storeNextStep(decision, record, { step, round, dueAt: null, escalatedFrom, runs });
 }
 
 function planLater(

@@ -29,7 +29,12 @@ export function announceShifts(decision: Decision, { monitorId: id, dueAt = 0 }:
     if (to.length === 0) continue;
     if (out.isFull()) return out.deferRest();
     out.notify(
-      createAlert("shift.starting", formatTimestamp(now), describe(decision, schedule, shift), now),
+      createAlert(
+        "shift.starting",
+        formatTimestamp(now),
+        describeNotice(decision, schedule, shift),
+        now,
+      ),
       to,
       false,
       null,
@@ -72,7 +77,7 @@ export function findNoticeTime(
   return starts.length === 0 ? plannedAt : Math.max(...starts);
 }
 
-function describe(
+function describeNotice(
   { snapshot }: Decision,
   schedule: TimedSchedule,
   { personId, startsAt }: ShiftStart,

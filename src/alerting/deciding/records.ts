@@ -163,7 +163,7 @@ export function startEscalation(decision: DecidingContext, record: OpenRecord, f
   const isOfPerson = record.family === "drill" && record.policyId === null;
   if (policy === undefined && !isOfPerson) return;
   if (record.escalatedFrom !== null || isQuiet(record)) return;
-  advance(decision, record, { ...firstStep, ...planStart(policy, from), runs: [] });
+  storeNextStep(decision, record, { ...firstStep, ...planStart(policy, from), runs: [] });
 }
 
 const firstStep = { step: 0, round: 0 };
@@ -197,7 +197,7 @@ export function changeIncidentPolicy(decision: DecidingContext, record: OpenReco
 type Progress = Pick<OpenRecord, "step" | "round" | "dueAt" | "escalatedFrom" | "runs">;
 
 /** Stores which step runs next, and when. */
-export function advance(
+export function storeNextStep(
   { snapshot, out }: DecidingContext,
   record: OpenRecord,
   progress: Progress,

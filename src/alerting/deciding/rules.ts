@@ -158,7 +158,7 @@ function buildAlertStep(
 }
 
 /** Returns the step of a held alert: nothing is sent. */
-export const withhold = ({ memory, isOver }: Step): Step => ({
+export const withholdMessages = ({ memory, isOver }: Step): Step => ({
   memory: { ...memory, remindAt: null },
   alert: null,
   notifiedState: null,

@@ -32,10 +32,11 @@ type SourceEvent =
 export function applySourceReport(decision: DecidingContext, event: SourceEvent) {
   const view = decision.snapshot.sourceAlerts.get(event.subjectId);
   if (view?.enabled !== true) return;
-  if (event.type === "source-alert.opened") open(decision, event, view);
-  else if (event.type === "source-alert.changed") change(decision, event, view);
-  else if (event.type === "source-alert.acknowledged") acknowledge(decision, event, view);
-  else resolve(decision, event, view);
+  if (event.type === "source-alert.opened") openSourceAlert(decision, event, view);
+  else if (event.type === "source-alert.changed") changeSourceAlert(decision, event, view);
+  else if (event.type === "source-alert.acknowledged")
+    acknowledgeSourceAlert(decision, event, view);
+  else resolveSourceAlert(decision, event, view);
 }
 
 const buildData = (
@@ -63,7 +64,7 @@ export const listSourceChannels = (
     (id) => snapshot.channels.get(id)?.enabled === true,
   );
 
-function open(decision: DecidingContext, event: SourceEvent, view: SourceAlertView) {
+function openSourceAlert(decision: DecidingContext, event: SourceEvent, view: SourceAlertView) {
   const { out, now } = decision;
   const { subjectId, at } = event;
   const data = buildData(event, view);
@@ -75,7 +76,7 @@ function open(decision: DecidingContext, event: SourceEvent, view: SourceAlertVi
 }
 
 /** Stores the newer content. Only a more urgent problem is news, because tools repeat problems with other values. */
-function change(decision: DecidingContext, event: SourceEvent, view: SourceAlertView) {
+function changeSourceAlert(decision: DecidingContext, event: SourceEvent, view: SourceAlertView) {
   const { snapshot, out, now } = decision;
   const { subjectId, at } = event;
   const before = findRecord(snapshot, subjectId, "source");
@@ -116,7 +117,7 @@ function changePriority(
 }
 
 /** Someone acknowledged the problem in the tool. Reminders and escalation stop, as after an acknowledgment here. */
-function acknowledge(
+function acknowledgeSourceAlert(
   decision: DecidingContext,
   { subjectId, at }: SourceEvent,
   { sourceId, sourceName }: SourceAlertView,
@@ -146,7 +147,7 @@ function acknowledge(
 }
 
 /** Reports the end to the channels that know of the problem. */
-function resolve(decision: DecidingContext, event: SourceEvent, view: SourceAlertView) {
+function resolveSourceAlert(decision: DecidingContext, event: SourceEvent, view: SourceAlertView) {
   const { snapshot, out, now } = decision;
   const { subjectId, at } = event;
   const record = findRecord(snapshot, subjectId, "source");

@@ -11,7 +11,7 @@ import { guardCondition, retryOnStaleRead, type Statement } from "../../database
 import { escalationPolicies } from "../../database/tables/alerting.ts";
 import { commit, guardUnconditional } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
-import { consume, type RateLimit } from "../../http/access/rate-limit.ts";
+import { consumeLimit, type RateLimit } from "../../http/access/rate-limit.ts";
 import { formatQuietEnd } from "../channels/rules.ts";
 import {
   computeEnd,
@@ -55,7 +55,7 @@ export function startPolicyDrill(
   id: string,
   { priority }: NewDrill,
 ): Promise<AlertSummary> {
-  consume(testAlertLimit, scope.organizationId);
+  consumeLimit(testAlertLimit, scope.organizationId);
   return retryOnStaleRead(async () => {
     const policy = await getDrillablePolicy(scope, id);
     await assertNotHeld(scope, policy.name, policy, priority);
@@ -92,7 +92,7 @@ export async function startPersonDrill(
 ): Promise<AlertSummary> {
   await getPersonName(scope, id);
   await assertMayDrill(scope, id);
-  consume(testAlertLimit, scope.organizationId);
+  consumeLimit(testAlertLimit, scope.organizationId);
   return retryOnStaleRead(async () => {
     const name = await getPersonName(scope, id);
     const now = scope.clock();

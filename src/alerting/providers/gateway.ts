@@ -221,7 +221,7 @@ function judgeResponse(
   const { code, accepted, rejections = {} } = gateway;
   const found = findCode(response, code);
   const rejection = found === null ? undefined : rejections[found];
-  if (rejection !== undefined) return reject(name, rejection);
+  if (rejection !== undefined) return createRejection(name, rejection);
   const verdict = judgeStatus(response);
   if (verdict.outcome === "failed" || accepted === undefined || found === accepted) return verdict;
   if (found === null) return response.isUnfinished === true ? delivered : failUnconfirmed(response);
@@ -249,7 +249,7 @@ const reasons: Record<Rejection, readonly [(reason: string) => Verdict, string]>
   busy: [failTemporarily, "it can't accept the message at present"],
 };
 
-const reject = (name: string, rejection: Rejection): Verdict => {
+const createRejection = (name: string, rejection: Rejection): Verdict => {
   const [fail, reason] = reasons[rejection];
   return fail(`${name} reports that ${reason}.`);
 };

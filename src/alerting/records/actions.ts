@@ -78,7 +78,7 @@ export function acknowledgeAlert(scope: Scope, id: string): Promise<AlertSummary
       at,
     };
     const all = acknowledgments.some(isOwn) ? acknowledgments : [...acknowledgments, added];
-    return perform(scope, record, toSummary({ ...record, ...ownership, ...ended }, all), {
+    return writeAction(scope, record, toSummary({ ...record, ...ownership, ...ended }, all), {
       action: "alert.acknowledged",
       entry: { type: "acknowledged" },
       note: `Acknowledged the alert “${titleOf(record)}”.`,
@@ -133,7 +133,7 @@ export function unacknowledgeAlert(scope: Scope, id: string): Promise<AlertSumma
     const { organizationId } = scope;
     const { dueAt, waiting } = await findContinuation(scope, record);
     const ownership: Ownership = { acknowledgedAt: null, snoozedUntil: null, dueAt };
-    return perform(scope, record, toSummary({ ...record, ...ownership }, []), {
+    return writeAction(scope, record, toSummary({ ...record, ...ownership }, []), {
       action: "alert.unacknowledged",
       entry: { type: "unacknowledged" },
       note: `Opened the alert “${titleOf(record)}” again.`,
@@ -175,7 +175,7 @@ export function snoozeAlert(scope: Scope, id: string, { until }: NewSnooze): Pro
     const { acknowledgedAt } = record;
     const ownership = { acknowledgedAt, snoozedUntil: until, dueAt: until };
     const acknowledgments = await findAcknowledgments(scope, [record.id]);
-    return perform(scope, record, toSummary({ ...record, ...ownership }, acknowledgments), {
+    return writeAction(scope, record, toSummary({ ...record, ...ownership }, acknowledgments), {
       action: "alert.snoozed",
       entry: { type: "snoozed", message: `Until ${formatUtcMinute(until)}.` },
       note: `Snoozed the alert “${titleOf(record)}” until ${formatUtcMinute(until)}.`,
@@ -198,7 +198,7 @@ export function noteAlert(
     const { type, id: actorId, name } = scope.actor;
     const at = formatTimestamp(scope.clock());
     const actor = { type, id: actorId, name };
-    return perform(
+    return writeAction(
       scope,
       record,
       { at, type: "noted" as const, message, actor, channel: null },
@@ -220,7 +220,7 @@ export function revokeLinks(scope: Scope, id: string): Promise<AlertSummary> {
   return retryOnStaleRead(async () => {
     const record = await getOpenRecord(scope, id);
     const acknowledgments = await findAcknowledgments(scope, [record.id]);
-    return perform(scope, record, toSummary(record, acknowledgments), {
+    return writeAction(scope, record, toSummary(record, acknowledgments), {
       action: "alert.links-revoked",
       entry: { type: "links-revoked" },
       note: null,
@@ -236,7 +236,7 @@ async function getOpenRecord(scope: Scope, id: string): Promise<RecordRow> {
 }
 
 /** Writes a change with its timeline entry, and a note to the open incident that names the monitor. */
-async function perform<T extends object>(
+async function writeAction<T extends object>(
   scope: Scope,
   record: RecordRow,
   response: T,

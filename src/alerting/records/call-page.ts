@@ -50,8 +50,8 @@ export async function serveKeyPress(
   if (settings === null || text === null || !isGenuine) return respondInvalid(wrongTokens, address);
   const isRight = findKey(parseFields(text)) === acknowledgeKey;
   const isDone = isRight && (await acknowledgeAsChannel(services, target, name)) !== null;
-  if (isRight) return respond(settings, isDone ? "Acknowledged." : "The alert has ended.", null);
-  return respond(settings, `Press ${acknowledgeKey} to acknowledge.`, keyUrl);
+  if (isRight) return renderCall(settings, isDone ? "Acknowledged." : "The alert has ended.", null);
+  return renderCall(settings, `Press ${acknowledgeKey} to acknowledge.`, keyUrl);
 }
 
 /** Returns the script of a call. It is sealed in the URL, which permits nothing else. */
@@ -117,7 +117,7 @@ function isSignedByTwilio(
 }
 
 /** Returns the next text of the call, in the format of its gateway. */
-function respond(
+function renderCall(
   settings: ChannelSettings<"voice">,
   text: string,
   keyUrl: string | null,

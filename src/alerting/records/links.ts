@@ -61,7 +61,7 @@ export function buildAcknowledgeUrl(
 ): string | null {
   const ids = listIds(target).map((id) => Buffer.from(id.replaceAll("-", ""), "hex"));
   if (ids.some(({ length }) => length !== idBytes)) return null;
-  const token = Buffer.concat([...ids, sign(vault, target, linkKey)]).toString("base64url");
+  const token = Buffer.concat([...ids, signTarget(vault, target, linkKey)]).toString("base64url");
   return `${origin}${acknowledgePath}${token}`;
 }
 
@@ -86,9 +86,9 @@ export const isSigned = (
   target: LinkTarget,
   linkKey: string,
   signature: Buffer,
-): boolean => timingSafeEqual(sign(vault, target, linkKey), signature);
+): boolean => timingSafeEqual(signTarget(vault, target, linkKey), signature);
 
-const sign = (vault: Vault, target: LinkTarget, linkKey: string) =>
+const signTarget = (vault: Vault, target: LinkTarget, linkKey: string) =>
   vault
     .sign(JSON.stringify(["acknowledge", linkKey, ...listIds(target)]))
     .subarray(0, signatureBytes);

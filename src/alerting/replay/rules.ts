@@ -15,7 +15,7 @@ import {
   stepAfterChange,
   stepAfterFlapping,
   stepAfterReminder,
-  withhold,
+  withholdMessages,
 } from "../deciding/rules.ts";
 import type { AlertType } from "../schema.ts";
 
@@ -163,7 +163,8 @@ class AlertReplay {
   #lookedAt = 0;
 
   #apply(whole: Step, at: number, hold: AlertHold | null) {
-    const { memory, alert, notifiedState, isOver } = hold === null ? whole : withhold(whole);
+    const { memory, alert, notifiedState, isOver } =
+      hold === null ? whole : withholdMessages(whole);
     const problem = problemOf(memory, this.#status);
     this.#lookedAt = at;
     if (hold !== null && this.#hold === null) {

@@ -44,7 +44,7 @@ const countedIntervals = 100_000;
 const runInReplayTurn = createOrganizationTurns();
 
 /** Replays the alerts of a monitor, a group or the organization. Throws NOT_FOUND, VALIDATION_ERROR. */
-export const replay = (scope: Scope, request: NewReplay): Promise<Replay> =>
+export const startReplay = (scope: Scope, request: NewReplay): Promise<Replay> =>
   runInReplayTurn(scope, () => runReplay(scope, request));
 
 async function runReplay(scope: Scope, request: NewReplay): Promise<Replay> {
@@ -70,10 +70,15 @@ async function runReplay(scope: Scope, request: NewReplay): Promise<Replay> {
     const channelIds = channels.get(row.id) ?? [];
     const [saved, changed] = timelines.both;
     const wantedChannels = (isChosen && requested) || channelIds;
-    before.set(row.id, describe(row, channelIds, saved, policies.saved(row)));
+    before.set(row.id, describeMonitor(row, channelIds, saved, policies.saved(row)));
     after.set(
       row.id,
-      describe(row, wantedChannels, changed, policies[isChosen ? "requested" : "saved"](row)),
+      describeMonitor(
+        row,
+        wantedChannels,
+        changed,
+        policies[isChosen ? "requested" : "saved"](row),
+      ),
     );
   }
   const [was, is] = [
@@ -87,8 +92,8 @@ async function runReplay(scope: Scope, request: NewReplay): Promise<Replay> {
     from: first === null ? null : formatTimestamp(first),
     monitors: chosen.length,
     checks,
-    before: toReplayed(was, await escalate(scope, rows, was.alerts, policies.saved, span)),
-    after: toReplayed(is, await escalate(scope, rows, is.alerts, policies.requested, span)),
+    before: toReplayed(was, await countPolicySteps(scope, rows, was.alerts, policies.saved, span)),
+    after: toReplayed(is, await countPolicySteps(scope, rows, is.alerts, policies.requested, span)),
     missed: missed.length,
     longestMissedSeconds: Math.round(
       Math.max(0, ...missed.map(({ at, until }) => (until ?? now) - at)) / 1_000,
@@ -237,7 +242,7 @@ async function findPolicies(
 }
 
 /** Counts the steps of each alert's policy, and the messages of all steps. */
-async function escalate(
+async function countPolicySteps(
   scope: Scope,
   rows: ReadonlyMap<string, ReplayedRow>,
   alerts: readonly ReplayedAlert[],
@@ -331,7 +336,7 @@ function createRecorder(thresholds: Thresholds, hasChecks: boolean) {
   };
 }
 
-const describe = (
+const describeMonitor = (
   { id, name, patienceMs, reminderSeconds }: ReplayedRow,
   channels: readonly (readonly MessageKind[])[],
   timeline: Timeline,
@@ -368,7 +373,7 @@ async function replayAll(
 
 const toReplayed = (
   { alerts, held, messages }: ReplayedAlerts,
-  { steps, total }: Awaited<ReturnType<typeof escalate>>,
+  { steps, total }: Awaited<ReturnType<typeof countPolicySteps>>,
 ): Replay["before"] => ({
   count: alerts.length,
   held,

@@ -5,7 +5,7 @@ import { sha256 } from "../../core/ids.ts";
 import { writeCalendar } from "../../core/text/ical.ts";
 import { type Clock, dayMs, formatTimestamp } from "../../core/time/clock.ts";
 import type { Store } from "../../database/store.ts";
-import { consume, type NetworkLimit, type RateLimit } from "../../http/access/rate-limit.ts";
+import { consumeLimit, type NetworkLimit, type RateLimit } from "../../http/access/rate-limit.ts";
 import { unknownPathError } from "../../http/responses/error-response.ts";
 import { listShifts } from "./rules.ts";
 import { maxSpanMs } from "./service.ts";
@@ -42,7 +42,7 @@ export async function serveCalendar(
     throw unknownPathError();
   }
   const { organizationId, id, name, layers, updatedAt } = schedule;
-  consume(reads, id);
+  consumeLimit(reads, id);
   const tenant = { store, organizationId };
   const from = clock() - pastDays * dayMs;
   const until = from + maxSpanMs;

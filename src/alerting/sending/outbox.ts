@@ -21,7 +21,7 @@ import {
   canOpenCases,
   type Problem,
   problemOf,
-  replaces,
+  replacesProblem,
 } from "../deciding/cases.ts";
 import { subjectOf } from "./messages.ts";
 import { providers } from "../providers.ts";
@@ -552,7 +552,7 @@ export class Outbox {
     const open = { channelId, ...found, key, alertId: alert.id, acknowledged };
     this.#latest.set(channelId, this.#putCase(open));
     for (const other of before)
-      if (other !== sameCase && replaces(found.problem, other.problem))
+      if (other !== sameCase && replacesProblem(found.problem, other.problem))
         this.#closeCase(other, alert.id);
     // A channel that was attached after the acknowledgment.
     if (isAcknowledged && before.length === 0) this.#changeCase(open, "acknowledge");

@@ -51,7 +51,7 @@ export async function receiveReport(
   const start = sourcePath.length + token.length;
   const rest = pathOf(request).slice(start);
   try {
-    return respond(source.type, await receive(request, rest, token, source, context));
+    return buildResponse(source.type, await receiveRequest(request, rest, token, source, context));
   } catch (error) {
     return respondToError(source.type, error);
   }
@@ -72,7 +72,7 @@ export async function receivePagerDuty(
     if (source === null) throw invalidFieldError("routing_key", "is not valid");
     assertType(source, "pagerduty", "routing_key");
     const received = { bytes: bytes.length, text, path: "", token, headers: {} };
-    return respond("pagerduty", await store(source, received, context));
+    return buildResponse("pagerduty", await storeRequest(source, received, context));
   } catch (error) {
     return respondToError("pagerduty", error);
   }
@@ -91,7 +91,10 @@ export async function receiveOpsgenie(
     const source = await findSource(token, client, services, context).catch(hideUnknown);
     if (source === null) throw new AppError("FORBIDDEN", "The API key is not valid.");
     assertType(source, "opsgenie", "Authorization");
-    return respond("opsgenie", await receive(request, pathOf(request), token, source, context));
+    return buildResponse(
+      "opsgenie",
+      await receiveRequest(request, pathOf(request), token, source, context),
+    );
   } catch (error) {
     return respondToError("opsgenie", error);
   }
@@ -139,7 +142,7 @@ async function readSent(request: Request, client: BodyClient, maxBytes: number) 
 /** Headers that dialects read, and that a replay needs. */
 const readHeaders = ["sentry-hook-resource"];
 
-async function receive(
+async function receiveRequest(
   request: Request,
   rest: string,
   token: string,
@@ -163,7 +166,7 @@ async function receive(
   } catch (error) {
     return logError(source, { ...size, text }, error, context);
   }
-  return store(source, { ...size, text }, context);
+  return storeRequest(source, { ...size, text }, context);
 }
 
 /** The outcome of a request, and the sender's key of its first report. */
@@ -187,7 +190,7 @@ const toLogged = ({ text, bytes, path, token, headers }: SentBody): ReceivedRequ
 });
 
 /** Stores a request with its reports. A request that can't be read is logged, too. */
-async function store(
+async function storeRequest(
   source: SourceRow,
   sent: SentBody,
   context: SourceContext,
@@ -248,7 +251,7 @@ async function logError(
   throw error;
 }
 
-function respond(type: SourceType, { id, message, changes, key }: StoredOutcome): Response {
+function buildResponse(type: SourceType, { id, message, changes, key }: StoredOutcome): Response {
   if (type === "pagerduty")
     return Response.json(
       { status: "success", message: "Event processed", dedup_key: key },

@@ -93,7 +93,7 @@ export function applyReport(
     return { after, change: "opened" };
   }
   if (!isActive) return { after: rememberEnd(before, report, { id, at }), change: null };
-  if (status === "open") return refresh(before, report, settings, { at, dueAt, episode });
+  if (status === "open") return refreshAlert(before, report, settings, { at, dueAt, episode });
   if (status === before.status) return { after: before, change: null };
   // An older end of another episode does not end this one.
   if (status === "resolved" && isOlderEpisode(episode, before.episode))
@@ -146,7 +146,7 @@ function rememberEnd(
 }
 
 /** An acknowledged problem stays acknowledged while its sender repeats it. */
-function refresh(
+function refreshAlert(
   before: SourceAlert,
   report: Report,
   settings: SourceSettings,

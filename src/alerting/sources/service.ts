@@ -22,7 +22,7 @@ import { alertSources } from "../../database/tables/alert-sources.ts";
 import { alertChannels, escalationPolicies } from "../../database/tables/alerting.ts";
 import { commit, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
-import { consume, type RateLimit } from "../../http/access/rate-limit.ts";
+import { consumeLimit, type RateLimit } from "../../http/access/rate-limit.ts";
 import { buildSourceResolution } from "../../incidents/by-source.ts";
 import { readPattern } from "./mail-schema.ts";
 import { readRequest, sourcePath } from "./receive.ts";
@@ -313,7 +313,7 @@ export async function replayRequest(
   const source = await getStored(scope, id);
   const row = assertFound(await findRequest(scope, id, requestId), "request");
   if (row.body === null) throw new AppError("CONFLICT", "The body of this request was not stored.");
-  consume(replayLimit, scope.organizationId);
+  consumeLimit(replayLimit, scope.organizationId);
   const request = {
     path: row.path,
     headers: JSON.parse(row.headers) as Record<string, string>,

@@ -232,7 +232,9 @@ export class SourceWriter {
     const { known, open, openIncidents } = await this.#readAlerts(source, portion);
     const applying = { alerts: new Map(known), open, events: [] };
     const now = this.#clock();
-    const outcomes = portion.map((one) => apply(source, applying, one, now, this.#changeLimit));
+    const outcomes = portion.map((one) =>
+      applyReports(source, applying, one, now, this.#changeLimit),
+    );
     const changed = [...applying.alerts.values()].filter((one) => one !== known.get(one.key));
     const incidents = await this.#planIncidents(source, { known, openIncidents }, changed, now);
     const stored = changed.map((one) => incidents.alerts.get(one.id) ?? one);
@@ -335,7 +337,7 @@ export class SourceWriter {
 }
 
 /** Applies all reports of a request, or none if they would open too many alerts. */
-function apply(
+function applyReports(
   source: SourceRow,
   applying: Applying,
   { request, reports, error, message }: IncomingRequest,

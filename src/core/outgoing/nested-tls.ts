@@ -14,7 +14,7 @@ export async function secureAgain(
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const server = createServer((socket) => {
     server.close();
-    relay(socket, outer);
+    relayData(socket, outer);
   });
   server.once("error", reject).listen(0, "127.0.0.1", resolve);
   await promise;
@@ -30,7 +30,7 @@ export async function secureAgain(
   }
 }
 
-function relay(socket: Socket, outer: Connection) {
+function relayData(socket: Socket, outer: Connection) {
   socket.on("error", () => {});
   socket.on("data", outer.write);
   socket.on("close", outer.close);

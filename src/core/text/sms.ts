@@ -52,7 +52,7 @@ const plainReplacements: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Replaces typographic characters, which change no meaning, and composes letters with their accents. */
-const simplify = (text: string) =>
+const simplifyCharacters = (text: string) =>
   plainReplacements.reduce(
     (replaced, [pattern, by]) => replaced.replace(pattern, by),
     text.normalize("NFC"),
@@ -96,11 +96,11 @@ function fitWithLink(
  * message does not fit, those of the details are replaced, and those of the title if too little of it would be left.
  */
 export function composeSms(title: string, details: string, { label, url }: Link, maxParts: number) {
-  const text = simplify(title + details);
+  const text = simplifyCharacters(title + details);
   const link = `${label}${url}`;
   const wholeText = fitWithLink(text, link, maxParts);
   if (wholeText.length === Array.from(text).length) return wholeText.message;
-  if (measureSms(simplify(title)).encoding === "UCS-2") {
+  if (measureSms(simplifyCharacters(title)).encoding === "UCS-2") {
     const faithful = fitWithLink(text, url, maxParts);
     if (faithful.length >= Math.min(minTitle, title.length)) return faithful.message;
   }

@@ -72,7 +72,7 @@ export function writeBackup(database: Database, to: string) {
   rmSync(part, { force: true });
   try {
     writePlain(database, part, null);
-    publish(part, to);
+    publishFile(part, to);
   } finally {
     rmSync(part, { force: true });
   }
@@ -91,14 +91,14 @@ export async function writeEncryptedBackup(
   try {
     writePlain(database, plainCopy, secretKey);
     await encryptFile(plainCopy, part, passphrase);
-    publish(part, to);
+    publishFile(part, to);
   } finally {
     rmSync(plainCopy, { force: true });
     rmSync(part, { force: true });
   }
 }
 
-function publish(part: string, to: string) {
+function publishFile(part: string, to: string) {
   renameSync(part, to);
   syncDirectory(dirname(resolve(to)));
 }

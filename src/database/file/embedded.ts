@@ -215,7 +215,7 @@ class Writer {
     for (const write of writes) {
       try {
         database.run("SAVEPOINT write");
-        for (const statement of write.statements) run(this.#statements, statement, tables);
+        for (const statement of write.statements) runStatement(this.#statements, statement, tables);
         database.run("RELEASE write");
       } catch (error) {
         // SQLite rolls back automatically on a full disk or an I/O error.
@@ -240,7 +240,7 @@ class Writer {
       // Leaves the checkpoint to the next write, because it would prolong this COMMIT.
       connection.run("PRAGMA wal_autocheckpoint = 0");
       connection.run("BEGIN IMMEDIATE");
-      await forEachYielding(statements, (statement) => run(compiled, statement, tables));
+      await forEachYielding(statements, (statement) => runStatement(compiled, statement, tables));
       connection.run("COMMIT");
       this.#recordCommit(tables);
       resolve();
@@ -275,7 +275,7 @@ class Writer {
 
 const countRows = (statement: Statement) => ("text" in statement ? (statement.rows ?? 1) : 1);
 
-function run(statements: Statements, statement: Statement, tables: Set<string | null>) {
+function runStatement(statements: Statements, statement: Statement, tables: Set<string | null>) {
   const { text, parameters, otherwise } = compileStatement(statement);
   tables.add(findWrittenTable(text));
   try {

@@ -12,7 +12,7 @@ import type { RqliteClient } from "./client.ts";
 export const maxBytesForSeveralNodes = 256 * 1024 * 1024;
 
 /** Downloads a consistent snapshot of the cluster. */
-export async function download(client: RqliteClient, to: string): Promise<void> {
+export async function downloadSnapshot(client: RqliteClient, to: string): Promise<void> {
   // Finds the leader first, because any other node would buffer the whole download in memory.
   await client.query([["select 1"]]);
   await Bun.write(to, await client.sendRaw("/db/backup"));
@@ -57,7 +57,7 @@ export async function replaceAll(
   print("Reading it back and comparing it …");
   const after = `${image}.after`;
   try {
-    await download(client, after).catch((error: unknown) => {
+    await downloadSnapshot(client, after).catch((error: unknown) => {
       const { message } = failure ?? (error as Error);
       throw new Error(`It is unknown whether the cluster has the new or the old data: ${message}.`);
     });

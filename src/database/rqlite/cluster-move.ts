@@ -9,7 +9,7 @@ import { createVault } from "../../core/security/secrets.ts";
 import { formatBytes } from "../../core/text/formatting.ts";
 import type { ClusterAddress } from "../address.ts";
 import { copyPrefix } from "../backup/backup-file.ts";
-import { readContentOfFile, download, replaceAll } from "./cluster-image.ts";
+import { readContentOfFile, downloadSnapshot, replaceAll } from "./cluster-image.ts";
 import {
   type Content,
   readContent,
@@ -82,7 +82,7 @@ export async function importToCluster(
   try {
     const client = new RqliteClient(cluster);
     await assertUsable(client);
-    await download(client, work.before);
+    await downloadSnapshot(client, work.before);
     assertStopped(work.before, clock());
     // Blocks writes of other commands, which would be lost.
     data.database.run("BEGIN IMMEDIATE");
@@ -116,7 +116,7 @@ export async function importToCluster(
     }
     const { size: bytes } = statSync(from);
     const keptAside = `${from}.before-cluster-${clock()}`;
-    setAside(data, keptAside);
+    renameDatabase(data, keptAside);
     const { key } = getDataFiles(path);
     return { file: from, key, ...measureContent(expectedContent), bytes, keptAside, replaced };
   } catch (error) {
@@ -128,7 +128,7 @@ export async function importToCluster(
 }
 
 /** Closes the database and renames its file, so that no command opens it by mistake. */
-function setAside({ database, store, path }: DataDirectory, renamed: string) {
+function renameDatabase({ database, store, path }: DataDirectory, renamed: string) {
   database.run("ROLLBACK");
   database.run("PRAGMA wal_checkpoint(TRUNCATE)");
   store.close();
@@ -168,14 +168,14 @@ export async function exportFromCluster(options: MoveOptions): Promise<Moved> {
     const client = new RqliteClient(cluster);
     await assertUsable(client);
     print("Copying the cluster …");
-    await download(client, work.before);
+    await downloadSnapshot(client, work.before);
     assertStopped(work.before, clock());
     assertFreeSpace(path, statSync(work.before).size);
     createFile(work.before, work.image);
     const expectedContent = readContentOfFile(work.image);
     assertKeyOpensSecrets(work.image, secretKey, key);
     print("Reading the cluster again and comparing it …");
-    await download(client, work.before);
+    await downloadSnapshot(client, work.before);
     const wrong = listDifferences(expectedContent, readContentOfFile(work.before));
     if (wrong.length > 0)
       throw new DataError(

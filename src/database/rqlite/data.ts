@@ -9,7 +9,7 @@ import { createId, sha256 } from "../../core/ids.ts";
 import { type Vault, createVault } from "../../core/security/secrets.ts";
 import type { ClusterAddress } from "../address.ts";
 import { copyPrefix, writeBackup, writeEncryptedBackup } from "../backup/backup-file.ts";
-import { download } from "./cluster-image.ts";
+import { downloadSnapshot } from "./cluster-image.ts";
 import { fingerprintName, removeClusterState } from "../backup/content.ts";
 import { assertCanBeCreated, type Sealing } from "../backup/copy.ts";
 import {
@@ -121,17 +121,22 @@ export async function copyCluster(
   const path = resolve(directory);
   createDirectory(path);
   try {
-    await copy(new RqliteClient(address), path, to, sealing);
+    await copyClusterTo(new RqliteClient(address), path, to, sealing);
   } catch (error) {
     throw explainError(error);
   }
 }
 
-async function copy(client: RqliteClient, path: string, to: string, sealing: Sealing | null) {
+async function copyClusterTo(
+  client: RqliteClient,
+  path: string,
+  to: string,
+  sealing: Sealing | null,
+) {
   assertCanBeCreated(to);
   const plainCopy = join(path, `${copyPrefix}${createId(Date.now())}.rqlite`);
   try {
-    await download(client, plainCopy);
+    await downloadSnapshot(client, plainCopy);
     using database = new Database(plainCopy, { strict: true });
     removeClusterState(database);
     database.run(`pragma application_id = ${applicationId}`);
@@ -207,7 +212,7 @@ async function upgradeCluster(client: RqliteClient, path: string, options: OpenO
     );
   const copyBeforeChange = async () => {
     try {
-      await copy(client, path, buildCopyPath(path, options), null);
+      await copyClusterTo(client, path, buildCopyPath(path, options), null);
       removeOlderCopies(path);
     } catch (error) {
       handleMissingCopy(error as Error, options);

@@ -7,7 +7,7 @@ import type { Clock } from "../../core/time/clock.ts";
 import { DataError } from "../../core/errors.ts";
 import { buildFirstId, createId } from "../../core/ids.ts";
 import { copyPrefix } from "../backup/backup-file.ts";
-import { readContentOfFile, download, replaceAll } from "./cluster-image.ts";
+import { readContentOfFile, downloadSnapshot, replaceAll } from "./cluster-image.ts";
 import { type Applied, appliedTable, migrate, findPending } from "../migrate.ts";
 import { type RqliteClient, type SentStatement, UnresolvedWrite } from "./client.ts";
 import { toSqlError } from "./errors.ts";
@@ -202,7 +202,7 @@ async function migrateAsFile(
       ],
       isHeld,
     );
-    await download(client, before);
+    await downloadSnapshot(client, before);
     await Bun.write(image, Bun.file(before));
     using database = new Database(image, { strict: true });
     if (database.query("select 1 from sqlite_schema where name = ?").get(trigger) === null)

@@ -2,7 +2,7 @@
 import { networkOf } from "../../core/security/client-network.ts";
 import { AppError, rateLimitError } from "../../core/errors.ts";
 import type { HashingClient } from "../../core/security/hashing-queue.ts";
-import { consume, type RateLimit } from "./rate-limit.ts";
+import { consumeLimit, type RateLimit } from "./rate-limit.ts";
 import type { VisitorContext } from "../visitor-context.ts";
 
 /**
@@ -28,7 +28,7 @@ export async function tryWithinLimit<T>(
   attempt: () => Promise<T | null>,
 ): Promise<T | null> {
   // Counted in advance, because concurrent guesses must not all be hashed.
-  consume(limit, client);
+  consumeLimit(limit, client);
   try {
     const found = await attempt();
     if (found !== null) limit.refund(client);
@@ -63,7 +63,7 @@ export function countAttempt({
   attemptLimit,
   address,
 }: Pick<VisitorContext, "attemptLimit" | "address">) {
-  consume(attemptLimit, address);
+  consumeLimit(attemptLimit, address);
 }
 
 /** Client for which a visitor's password is hashed. */

@@ -2,7 +2,7 @@
 import { AppError } from "../../core/errors.ts";
 import { sha256 } from "../../core/ids.ts";
 import { isAtLeast, type Role } from "../../core/roles.ts";
-import { consume } from "./rate-limit.ts";
+import { consumeLimit } from "./rate-limit.ts";
 import type { HeaderAccount } from "./trusted-header.ts";
 import {
   type Membership,
@@ -46,7 +46,7 @@ export async function authenticate(
     if (principal !== null) return principal;
   }
   if (!request.headers.has("authorization")) throw unauthorizedError('Bearer realm="signalbox"');
-  consume(failureLimit, requestContext.address);
+  consumeLimit(failureLimit, requestContext.address);
   throw unauthorizedError('Bearer realm="signalbox", error="invalid_token"');
 }
 
@@ -149,7 +149,7 @@ export function authorize(
 ) {
   assertPermitted(principal, access, needed);
   const { actor, role } = principal;
-  consume(role === null ? requestLimit : personLimit, actor.id);
+  consumeLimit(role === null ? requestLimit : personLimit, actor.id);
 }
 
 const defaultRoles = { read: "viewer", write: "member" } as const;

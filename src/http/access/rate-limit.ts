@@ -95,7 +95,7 @@ export function createNetworkLimit(perMinute: number, clock: Clock): NetworkLimi
 }
 
 /** Counts a request. Throws RATE_LIMITED if the limit is reached. */
-export function consume(limit: RateLimit, client: string) {
+export function consumeLimit(limit: RateLimit, client: string) {
   const wait = limit.take(client);
   if (wait > 0) throw rateLimitError(wait);
 }

@@ -17,14 +17,14 @@ import {
   guardRoomForHeldChange,
   guardUnsent,
   type HeldRow,
-  hurry,
+  endHold,
   insertHeldChange,
   listHeldChangePage,
   removeHeldChange,
 } from "./store.ts";
 
 /** Runs a use case with a scope that is a rehearsal, and returns its response. Throws the errors of the use case. */
-export async function rehearse(useCase: () => Promise<unknown>): Promise<object> {
+export async function rehearseUseCase(useCase: () => Promise<unknown>): Promise<object> {
   try {
     await useCase();
   } catch (error) {
@@ -111,7 +111,7 @@ export async function sendHeldChange(scope: Scope, id: string): Promise<HeldChan
   const at = formatTimestamp(now);
   return commitUnaudited(
     scope,
-    [guardUnsent(row, sentError), hurry(row, at), buildEvent(row, "hurried", now)],
+    [guardUnsent(row, sentError), endHold(row, at), buildEvent(row, "hurried", now)],
     { ...toHeldChange(row, now), dueAt: at, secondsLeft: 0 },
   );
 }

@@ -111,7 +111,7 @@ export function listWaitingChanges(store: Store): Promise<HeldRow[]> {
 }
 
 /** Ends the hold of a change now. */
-export const hurry = ({ organizationId, id }: HeldRow, at: string): Prepared => ({
+export const endHold = ({ organizationId, id }: HeldRow, at: string): Prepared => ({
   text: "update held_changes set due_at = ? where organization_id = ? and id = ?",
   parameters: [at, organizationId, id],
 });

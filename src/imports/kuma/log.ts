@@ -3,7 +3,7 @@ import { logHeaderBytes, readLog } from "../../database/file/write-ahead-log.ts"
 import { createUnreadableError } from "../limits.ts";
 
 /** Maximum number of log restarts in the same file. A larger difference means a damaged salt. */
-const maxAge = 1_000_000;
+const maxLogRestarts = 1_000_000;
 
 /** Throws BAD_REQUEST for a truncated or damaged write-ahead log. */
 export function assertIntactLog(file: string, name: string) {
@@ -29,7 +29,7 @@ function findFault(file: string): string | null {
       readSync(handle, frameSalt, 0, 4, at + 8);
       // Frames of earlier logs can follow the last frame: each restart adds 1 to the first word of the salt.
       const age = (salt.readUInt32BE(0) - frameSalt.readUInt32BE(0)) >>> 0;
-      if (age === 0 || age > maxAge) return `it is damaged near byte ${at}.`;
+      if (age === 0 || age > maxLogRestarts) return `it is damaged near byte ${at}.`;
     }
     return null;
   } finally {

@@ -60,7 +60,7 @@ export function openSqlite(file: string, name: string, workIn: string): OpenedDa
   let database: Database | null = null;
   try {
     if (copy !== null) assertIntactLog(`${copy.file}-wal`, `${name}-wal`);
-    database = connect(copy?.file ?? file, copy === null);
+    database = openDatabase(copy?.file ?? file, copy === null);
     const source = readDatabase(database, name);
     return {
       ...source,
@@ -77,7 +77,7 @@ export function openSqlite(file: string, name: string, workIn: string): OpenedDa
   }
 }
 
-function connect(file: string, isUnchanging: boolean): Database {
+function openDatabase(file: string, isUnchanging: boolean): Database {
   const url = pathToFileURL(file);
   // Otherwise SQLite creates files next to a database in WAL mode.
   if (isUnchanging) url.searchParams.set("immutable", "1");

@@ -10,7 +10,7 @@ import type { OutgoingContext } from "../../core/outgoing/context.ts";
 import type { ResolvedName } from "./resolved-rules.ts";
 
 /** Value from which a number is read, or why there is none. */
-export type Measured = { value: unknown } | { unreadable: string };
+export type MeasuredValue = { value: unknown } | { unreadable: string };
 
 /** Result of one check. `unknown` means that a fault of this appliance prevented a judgement, or that there is nothing to judge. */
 export type CheckResult<D extends FoundDetails = Details> = {
@@ -26,7 +26,7 @@ export type CheckResult<D extends FoundDetails = Details> = {
   /** Details that the monitor type declares. `runCheck` removes secrets and shortens long values. */
   details?: D;
   /** Value from which the monitor's number is read; absent where it is one of the details. */
-  measured?: Measured;
+  measured?: MeasuredValue;
   /** The number that was read. */
   number?: FoundNumber;
   /** Whether a failure makes the monitor down immediately, without retries. */

@@ -1,5 +1,5 @@
 import type { NumberRule } from "../monitors/numbers-schema.ts";
-import type { CheckResult, Measured } from "./check.ts";
+import type { CheckResult, MeasuredValue } from "./check.ts";
 import {
   findWorstLevel,
   formatNumber,
@@ -14,7 +14,7 @@ const severity = { up: 0, degraded: 1, down: 2, unknown: 3 } as const;
 /** Adds the number to a successful result, and makes the result worse if the number is past its limits. */
 export function applyNumber(
   rule: NumberRule,
-  measured: Measured | undefined,
+  measured: MeasuredValue | undefined,
   found: CheckResult,
   before: NumberLevel,
 ): CheckResult {

@@ -38,7 +38,7 @@ export class StateReplay {
     if (result.at < this.#nextAt) return null;
     const { pace, degradedAfterMs } = this.#thresholds;
     const inMaintenance = result.status === "maintenance";
-    const found = judge(result, degradedAfterMs);
+    const found = judgeResult(result, degradedAfterMs);
     this.#state = stateAfter(this.#state, found, { ...this.#thresholds, inMaintenance }, "");
     if (pace !== null) {
       const seconds = computeSecondsToNext(this.#state, found, pace);
@@ -49,7 +49,7 @@ export class StateReplay {
 }
 
 /** Returns the status of a result with another latency threshold. */
-function judge(
+function judgeResult(
   { status, latencyMs, isSlow }: StoredResult,
   degradedAfterMs: number | null,
 ): CheckResult {

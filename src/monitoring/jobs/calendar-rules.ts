@@ -62,7 +62,7 @@ function parseWeekdays(word: string): string | null {
       return index === -1 ? "x" : String(index);
     });
   if (!/^\d((\.\.|,)\d)*$/.test(numbers) || !/^[a-z]/i.test(word)) return null;
-  return join(expandField(numbers, { min: 1, max: 7 }));
+  return formatList(expandField(numbers, { min: 1, max: 7 }));
 }
 
 function parseTime(word: string): string {
@@ -72,7 +72,7 @@ function parseTime(word: string): string {
     [hour, 23] as const,
     [minute, 59] as const,
     [second, 59] as const,
-  ].map(([field, max]) => join(expandField(field, { min: 0, max })));
+  ].map(([field, max]) => formatList(expandField(field, { min: 0, max })));
   return `${seconds} ${minutes} ${hours}`;
 }
 
@@ -86,7 +86,7 @@ function parseDate(word: string): DatePattern[] {
   if (separator === "~") return countFromEnd(day, inMonths, inYears);
   if (separator === undefined) throw new Error("unknown date");
   const days = expandField(day, { min: 1, max: 31 });
-  return [{ year: join(inYears), month: join(inMonths), day: join(days) }];
+  return [{ year: formatList(inYears), month: formatList(inMonths), day: formatList(days) }];
 }
 
 /** Expands days that count from the end of the month: one pattern for each length of a month. */
@@ -108,7 +108,7 @@ function countFromEnd(
     const months = group.months.filter((month) => inMonths?.includes(month) ?? true);
     const days = fromEnd.map((day) => group.length + 1 - day).filter((day) => day >= 1);
     if (months.length === 0 || days.length === 0 || group.years?.length === 0) return [];
-    return [{ year: join(group.years), month: join(months), day: join(days) }];
+    return [{ year: formatList(group.years), month: formatList(months), day: formatList(days) }];
   });
 }
 
@@ -144,4 +144,4 @@ function expandRange(from: number, to: number, step: number): number[] {
   );
 }
 
-const join = (values: readonly number[] | null) => values?.join(",") ?? "*";
+const formatList = (values: readonly number[] | null) => values?.join(",") ?? "*";

@@ -67,7 +67,7 @@ type Part = ChangeOfSome & { path: string };
  */
 export function changeMonitorsInBulk(scope: Scope, many: ManyMonitors): Promise<BulkResult> {
   return retryOnStaleRead(async () => {
-    const prepared = await prepare(scope, many);
+    const prepared = await prepareChange(scope, many);
     assertUnchanged(many.etag, prepared.monitors);
     if (many.skip !== true) assertNoneRefused(prepared);
     return many.delete === true ? deleteInBulk(scope, prepared) : changeInBulk(scope, prepared);
@@ -76,11 +76,11 @@ export function changeMonitorsInBulk(scope: Scope, many: ManyMonitors): Promise<
 
 /** Returns the effects of a bulk change without making it. Throws NOT_FOUND for an unknown ID. */
 export async function previewBulkChange(scope: Scope, many: ManyMonitors): Promise<BulkPreview> {
-  const { monitors, plan } = await prepare(scope, many);
+  const { monitors, plan } = await prepareChange(scope, many);
   return { ...summarizePlan(plan), etag: formatBulkETag(monitors, scope.clock()) };
 }
 
-async function prepare(scope: Scope, many: ManyMonitors): Promise<PreparedChange> {
+async function prepareChange(scope: Scope, many: ManyMonitors): Promise<PreparedChange> {
   const { monitorIds = [], change } = many;
   const parts: Part[] =
     many.changes?.map((part, index) => ({ ...part, path: `changes[${index}].change` })) ??

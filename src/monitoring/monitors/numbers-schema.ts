@@ -4,7 +4,7 @@ import { line, nullable } from "../../core/fields.ts";
 import { largestNumber } from "../../core/text/decimals.ts";
 import { JsonPath } from "./assertions-schema.ts";
 
-const limit = () => nullable(z.number().min(-largestNumber).max(largestNumber));
+const createLimitField = () => nullable(z.number().min(-largestNumber).max(largestNumber));
 
 const naming = {
   name: line(60).meta({ example: "Queue depth" }),
@@ -14,9 +14,9 @@ const limits = {
   direction: z.enum(["above", "below"]).default("above").meta({
     description: "On which side of a limit the number is a problem. The limit itself is not.",
   }),
-  degradedLimit: limit().meta({ description: "The monitor is degraded beyond it." }),
-  downLimit: limit().meta({ description: "The check fails beyond it." }),
-  returnAt: limit().meta({
+  degradedLimit: createLimitField().meta({ description: "The monitor is degraded beyond it." }),
+  downLimit: createLimitField().meta({ description: "The check fails beyond it." }),
+  returnAt: createLimitField().meta({
     description:
       "After a limit, the monitor is up again only at this number. Null for the limit itself.",
   }),
@@ -46,7 +46,7 @@ function refineLimits(
   else if (isPast(returnAt, first)) addIssue("returnAt", `must be ${most} the first limit`);
 }
 
-const describe = (source: string) => ({
+const createNumberMeta = (source: string) => ({
   description: `A number of the result to store, chart and judge: ${source}. Without a number, each limit counts as exceeded.`,
 });
 
@@ -56,7 +56,7 @@ export const createJsonNumber = (source: string) =>
     z
       .strictObject({ ...naming, path: nullable(JsonPath), ...limits })
       .superRefine(refineLimits)
-      .meta(describe(source)),
+      .meta(createNumberMeta(source)),
   );
 
 /** The number that is the whole text of the result. */
@@ -65,7 +65,7 @@ export const createTextNumber = (source: string) =>
     z
       .strictObject({ ...naming, ...limits })
       .superRefine(refineLimits)
-      .meta(describe(source)),
+      .meta(createNumberMeta(source)),
   );
 
 /** Creates the field for a limit on one of the details of the result. */
@@ -81,7 +81,7 @@ export const createDetailNumber = <const N extends string>(...names: readonly [N
         ...limits,
       })
       .superRefine(refineLimits)
-      .meta(describe("one of its `details`")),
+      .meta(createNumberMeta("one of its `details`")),
   );
 
 /** The rule of a monitor's number. `path` is absent where the result is a single text. */

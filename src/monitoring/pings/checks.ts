@@ -6,7 +6,7 @@ import { yieldToEventLoop } from "../../core/time/event-loop.ts";
 import { buildScope, type Scope } from "../../events/scope.ts";
 import { authorize } from "../../http/access/authentication.ts";
 import { authorizeLimited } from "../../http/access/limited-access.ts";
-import { consume } from "../../http/access/rate-limit.ts";
+import { consumeLimit } from "../../http/access/rate-limit.ts";
 import type { Principal } from "../../http/access/session.ts";
 import { originOf } from "../../http/request.ts";
 import type { RequestServices } from "../../http/services.ts";
@@ -41,17 +41,18 @@ export async function serveChecks(
     origin: originOf(request),
   };
   const { searchParams } = new URL(request.url);
-  if (code === null) return respond({ checks: await listChecks(scope, version, searchParams) });
+  if (code === null)
+    return respondWithJson({ checks: await listChecks(scope, version, searchParams) });
   const id = await findId(scope, code);
   if (id === null) throw notFoundError();
   await authorizeLimited(services.store, principal, { access: "read", limited: "monitor" }, { id });
   const [check] = await toChecks(scope, version, [await getMonitor(scope, id)]);
-  return respond(check ?? {});
+  return respondWithJson(check ?? {});
 }
 
 const notFoundError = () => new AppError("NOT_FOUND", "There is no push monitor with this UUID.");
 
-const respond = (body: object) =>
+const respondWithJson = (body: object) =>
   Response.json(body, {
     headers: { "Cache-Control": "no-store", "Access-Control-Allow-Origin": "*" },
   });
@@ -64,7 +65,7 @@ async function findPrincipal(
   const key = headers.get("x-api-key") ?? "";
   const principal = key === "" ? null : await services.keys.find(sha256(key));
   if (principal !== null) return principal;
-  if (key !== "") consume(services.failureLimit, address);
+  if (key !== "") consumeLimit(services.failureLimit, address);
   throw new AppError("UNAUTHORIZED", "A valid API key is needed: send it as `X-Api-Key: KEY`.");
 }
 

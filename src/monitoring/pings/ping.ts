@@ -50,18 +50,18 @@ export async function receivePing(
 ): Promise<Response> {
   const query = new URL(request.url).searchParams;
   const found = await findTarget(path, query.get("create") === "1", dependencies);
-  if (found === "ambiguous") return respond(409, "ambiguous slug");
+  if (found === "ambiguous") return respondWithText(409, "ambiguous slug");
   const action = found === null ? null : parseAction(found.action);
   if (found === null || action === null) {
     countWrongToken(dependencies.wrongTokens, client.address);
-    return respond(404, "not found");
+    return respondWithText(404, "not found");
   }
-  if (action === "invalid") return respond(400, "invalid url format");
+  if (action === "invalid") return respondWithText(400, "invalid url format");
   const runId = query.get("rid");
-  if (runId !== null && !isRunId(runId)) return respond(400, "invalid uuid format");
+  if (runId !== null && !isRunId(runId)) return respondWithText(400, "invalid uuid format");
   const target = found.target ?? (await createForSlug(found, dependencies));
   await reportRun(target, await readPing(request, client, action, runId), dependencies);
-  return found.target === null ? respond(201, "Created") : respond(200, "OK");
+  return found.target === null ? respondWithText(201, "Created") : respondWithText(200, "OK");
 }
 
 /** Stores a report. One about the end of a run resumes a paused monitor, as in Healthchecks. */
@@ -79,7 +79,7 @@ export async function reportRun(
   if (changed > 0) await reportTo(target, given);
 }
 
-function respond(status: number, text: string): Response {
+function respondWithText(status: number, text: string): Response {
   return new Response(text, {
     status,
     headers: {
@@ -170,9 +170,9 @@ export async function receiveGatusResult(
   const query = new URL(request.url).searchParams;
   const success = query.get("success");
   const token = parseBearerToken(request);
-  if (token === null) return respond(401, "bearer token must not be empty");
+  if (token === null) return respondWithText(401, "bearer token must not be empty");
   if (success !== "true" && success !== "false")
-    return respond(400, "missing or invalid success value: true or false");
+    return respondWithText(400, "missing or invalid success value: true or false");
   const [, count, unit] = gatusDuration.exec(query.get("duration") ?? "") ?? [];
   const message = toRemoteLine(query.get("error") ?? "", monitorBounds.pushMessage.value);
   const pingReport = createReport(success === "true" ? "success" : "failure", {
@@ -184,7 +184,7 @@ export async function receiveGatusResult(
     ...describeSender(request, client),
   });
   const known = await report(sha256(token), pingReport);
-  if (known !== null) return respond(200, "");
+  if (known !== null) return respondWithText(200, "");
   countWrongToken(wrongTokens, client.address);
   throw unknownPathError();
 }

@@ -8,7 +8,7 @@ import { createTargetGuard } from "../../core/security/target-guard.ts";
 import { resolveCluster, type DataLocation } from "../../database/data.ts";
 import { type Data, openToRead } from "../../database/file/data-directory.ts";
 import { examineCluster } from "../../database/examine-cluster.ts";
-import { examine } from "../../database/examine.ts";
+import { examineDirectory } from "../../database/examine.ts";
 import type { Store } from "../../database/store.ts";
 import { findSchedule } from "../backups/schedule-store.ts";
 import { openPlan } from "../backups/schedule-service.ts";
@@ -116,7 +116,7 @@ async function examineData(
     };
   const cluster = resolveCluster(location);
   if (cluster !== null) return examineCluster(path, cluster, { migrations, clock });
-  const findings = examine(path, migrations);
+  const findings = examineDirectory(path, migrations);
   const isReadable = findings.every(
     ({ subject, verdict }) => verdict !== "unusable" && !(subject === "schema" && verdict !== "ok"),
   );

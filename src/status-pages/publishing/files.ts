@@ -104,14 +104,14 @@ export async function listPublishedFiles(
       path: asOfFile,
       type: "application/json",
       occasion: "time",
-      read: async () => encode(JSON.stringify({ asOf: new Date(now).toISOString() })),
+      read: async () => encodeText(JSON.stringify({ asOf: new Date(now).toISOString() })),
     },
   ];
 }
 
 const readBaseName = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 const laneOf = (organizationId: string) => `more of ${organizationId}`;
-const encode = (text: string) => new TextEncoder().encode(text);
+const encodeText = (text: string) => new TextEncoder().encode(text);
 
 type Rendering = {
   loaded: LoadedPage;
@@ -133,7 +133,7 @@ const planFile = (
     type: file.type,
     isImmutable: true,
     occasion: "content",
-    read: async () => (typeof file.bytes === "string" ? encode(file.bytes) : file.bytes),
+    read: async () => (typeof file.bytes === "string" ? encodeText(file.bytes) : file.bytes),
   };
 
 const planFontStyle = (fontPath: string): PublishedFile => ({
@@ -141,7 +141,7 @@ const planFontStyle = (fontPath: string): PublishedFile => ({
   type: typeOf("font.css"),
   isImmutable: true,
   occasion: "content",
-  read: async () => encode(renderFontStyle(readBaseName(fontPath))),
+  read: async () => encodeText(renderFontStyle(readBaseName(fontPath))),
 });
 
 async function renderFile(file: PlannedFile, rendering: Rendering): Promise<Uint8Array | null> {
@@ -180,7 +180,7 @@ async function renderFile(file: PlannedFile, rendering: Rendering): Promise<Uint
   if (rendered === null) return null;
   const text = readText(rendered.body);
   const isLinked = url !== null && !path.endsWith(".html");
-  return encode(isLinked ? linkIncidentFiles(text, url, incidentIds) : text);
+  return encodeText(isLinked ? linkIncidentFiles(text, url, incidentIds) : text);
 }
 
 function readText(body: RenderedBody): string {
@@ -237,6 +237,6 @@ const listAssetFiles = (): PublishedFile[] =>
     // The style sheet names its fonts by their paths on this appliance.
     read: async () =>
       name.endsWith(".css")
-        ? encode(new TextDecoder().decode(read()).replaceAll("/assets/public/", ""))
+        ? encodeText(new TextDecoder().decode(read()).replaceAll("/assets/public/", ""))
         : read(),
   }));

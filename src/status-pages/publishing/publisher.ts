@@ -320,7 +320,7 @@ export class PagePublisher {
     } catch (error) {
       removal.failures++;
       removal.retryAt = this.#monotonic() + computeRetryMs(removal.failures);
-      log.warn("the files of a status page could not be removed", { cause: describe(error) });
+      log.warn("the files of a status page could not be removed", { cause: describeError(error) });
     }
   }
 
@@ -347,13 +347,13 @@ export class PagePublisher {
     } catch (error) {
       const isHopeless = Date.parse(removingSince) + removalDays * 86_400_000 <= clock();
       if (row.root === folderRoot || !isHopeless) {
-        const failure = { failingSince: row.failingSince ?? now, lastError: describe(error) };
+        const failure = { failingSince: row.failingSince ?? now, lastError: describeError(error) };
         await store.atomic([changePlace(store, row, failure)]);
         throw error;
       }
       log.warn("the files of a status page were given up, and stay in their bucket", {
         pageId: row.pageId,
-        cause: describe(error),
+        cause: describeError(error),
       });
     }
     await store.atomic([forgetPlace(store, row)]);
@@ -362,7 +362,7 @@ export class PagePublisher {
 
   async #recordFailure({ organizationId, pageId }: Target, error: unknown) {
     const { store, log, clock } = this.#dependencies;
-    const lastError = describe(error);
+    const lastError = describeError(error);
     log.warn("a status page could not be published", { pageId, cause: lastError });
     const record = async () => {
       const row = await findPublishing({ store, organizationId }, pageId);
@@ -376,7 +376,7 @@ export class PagePublisher {
   }
 }
 
-const describe = (error: unknown) => (error instanceof Error ? error.message : String(error));
+const describeError = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 /** Selects the places that their page does not use any more. */
 const selectAbandoned = (

@@ -146,7 +146,7 @@ function buildState(color: Rgb, { background, surface, text }: Grounds) {
   return {
     text: adjustUntil(color, [background, surface, soft], minContrast, text),
     bar: adjustUntil(color, [surface], minBarContrast, text),
-    calm: adjustUntil(mix(color, surface, 0.55), [surface], 1.5, text),
+    calm: adjustUntil(mixColors(color, surface, 0.55), [surface], 1.5, text),
     soft,
   };
 }
@@ -161,9 +161,9 @@ function buildSurfaces({ background, surface, text }: Grounds, softs: readonly R
   return {
     "--bg": background,
     "--panel": surface,
-    "--raise": mix(text, surface, 0.05),
-    "--line": mix(text, surface, 0.11),
-    "--line-strong": mix(text, surface, 0.2),
+    "--raise": mixColors(text, surface, 0.05),
+    "--line": mixColors(text, surface, 0.11),
+    "--line-strong": mixColors(text, surface, 0.2),
     "--ink": text,
     "--ink-2": fadeText(0.3),
     "--ink-3": fadeText(0.4),
@@ -171,13 +171,13 @@ function buildSurfaces({ background, surface, text }: Grounds, softs: readonly R
 }
 
 /** Mixes `share` of a color into another. */
-const mix = (color: Rgb, into: Rgb, share: number) =>
+const mixColors = (color: Rgb, into: Rgb, share: number) =>
   into.map((one, at) => Math.round(one + ((color[at] ?? 0) - one) * share)) as unknown as Rgb;
 
 /** Mixes the largest accepted share of a color into another, at most `share`. */
 function mixUntil(color: Rgb, into: Rgb, share: number, isAccepted: (mixed: Rgb) => boolean): Rgb {
   for (let part = share; part > 0; part -= 0.02) {
-    const mixed = mix(color, into, part);
+    const mixed = mixColors(color, into, part);
     if (isAccepted(mixed)) return mixed;
   }
   return into;
@@ -194,7 +194,7 @@ const selectReadable = (ground: Rgb) =>
 function adjustUntil(color: Rgb, grounds: readonly Rgb[], least: number, text: Rgb): Rgb {
   const towards = computeContrast(text, white) > computeContrast(text, black) ? black : white;
   for (let share = 0; share < 1; share += 0.05) {
-    const mixed = mix(towards, color, share);
+    const mixed = mixColors(towards, color, share);
     if (grounds.every((ground) => computeContrast(mixed, ground) >= least)) return mixed;
   }
   return text;

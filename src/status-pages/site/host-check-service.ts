@@ -14,7 +14,7 @@ import {
 } from "../../core/security/target-guard.ts";
 import { invalidFieldError } from "../../core/validation.ts";
 import type { Scope } from "../../events/scope.ts";
-import { consume, type RateLimit } from "../../http/access/rate-limit.ts";
+import { consumeLimit, type RateLimit } from "../../http/access/rate-limit.ts";
 import { buildAddresses, selectEffectiveHosts } from "../rules.ts";
 import type { HostCheck, StatusPage } from "../schema.ts";
 import { getStored } from "../service.ts";
@@ -54,7 +54,7 @@ export async function checkHost(
   const page = await getStored(scope, id);
   if (!selectEffectiveHosts(page, ownHosts).includes(host))
     throw invalidFieldError("host", "must be one of the page's host names");
-  consume(hostCheckLimit, scope.organizationId);
+  consumeLimit(hostCheckLimit, scope.organizationId);
   return tryHost(page, host, { targets, origin: origin(), certificate: certificate() });
 }
 

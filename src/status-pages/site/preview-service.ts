@@ -3,7 +3,7 @@ import { mapYielding } from "../../core/time/event-loop.ts";
 import type { PageLanguage } from "../../core/languages.ts";
 import type { Scope } from "../../events/scope.ts";
 import type { FairQueue } from "../../core/collections/fair-queue.ts";
-import { consume, type RateLimit } from "../../http/access/rate-limit.ts";
+import { consumeLimit, type RateLimit } from "../../http/access/rate-limit.ts";
 import { unknownReferenceError } from "../../database/references.ts";
 import type { ShownIncident } from "../../incidents/store.ts";
 import { buildLookStyle } from "../rendering/look.ts";
@@ -123,6 +123,6 @@ export function previewInTurn<T>(
   { organizationId, actor }: Scope,
   preview: () => Promise<T>,
 ): Promise<T> {
-  consume(previewLimit, actor.id ?? organizationId);
+  consumeLimit(previewLimit, actor.id ?? organizationId);
   return pageQueue.run(`previews of ${organizationId}`, preview);
 }

@@ -2,7 +2,7 @@
 import type { Clock } from "../../core/time/clock.ts";
 import { type PageLanguage, pageLanguages } from "../../core/languages.ts";
 import type { FairQueue } from "../../core/collections/fair-queue.ts";
-import { consume, type NetworkLimit } from "../../http/access/rate-limit.ts";
+import { consumeLimit, type NetworkLimit } from "../../http/access/rate-limit.ts";
 import { findLogStart } from "../../events/log.ts";
 import { findSettings } from "../../accounts/settings/service.ts";
 import { endOfMonth, formatUtcMonth } from "../formats/history.ts";
@@ -183,7 +183,7 @@ export class PublicPages {
     if (head === null) return respondNotFound(request);
     const admission = await access.admit(request, head);
     if (admission === null) return this.#refuse(request, head, address);
-    consume(pastLimit, addressOf(request));
+    consumeLimit(pastLimit, addressOf(request));
     const { audience } = admission;
     const chosen = this.#chooseLanguage(request, head, part.name);
     return pageQueue.run(laneOf(head, true), async () => {
@@ -336,7 +336,7 @@ export class PublicPages {
 
   /** Throws RATE_LIMITED. */
   #consumeRender(request: Request) {
-    consume(this.#dependencies.renderLimit, this.#dependencies.addressOf(request));
+    consumeLimit(this.#dependencies.renderLimit, this.#dependencies.addressOf(request));
   }
 
   /** Whether the part can exist. Checked before the page itself is loaded. */

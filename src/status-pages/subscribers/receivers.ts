@@ -87,7 +87,7 @@ async function findReceiver(
     prepare: (deliveryId) => prepareDelivery(context, subscriber, links, deliveryId, recordBounce),
     after: (attempt, { now }) => [
       ...recordAttempt(subscriber, attempt, now),
-      ...(hasBounced && isListening(subscriber) ? quarantine(subscriber, now) : []),
+      ...(hasBounced && isListening(subscriber) ? quarantineAddress(subscriber, now) : []),
     ],
   };
 }
@@ -270,7 +270,10 @@ function recordAttempt(
 const setQuarantine = createUpdate(subscribers, ["quarantinedAt", "version"]);
 
 /** Sends nothing more to an address that its mail server rejected, until it is released or signs up again. */
-function quarantine({ organizationId, id, version }: SubscriberRow, now: number): Statement[] {
+function quarantineAddress(
+  { organizationId, id, version }: SubscriberRow,
+  now: number,
+): Statement[] {
   const at = formatTimestamp(now);
   return [
     setQuarantine(organizationId, { id, quarantinedAt: at, version: version + 1 }),

@@ -17,7 +17,7 @@ export const noticeDays = 90;
 /** Maximum unconfirmed sign-ups per page. */
 export const maxPending = signUpBounds.unconfirmed.value;
 /** With more unconfirmed sign-ups than `size`, a page deletes them after `pendingMs`. */
-export const manyPending = {
+export const crowdedSignUps = {
   size: signUpBounds.unconfirmedForOneDay.value,
   pendingMs: dayMs,
 };

@@ -27,7 +27,7 @@ import {
 import { notices, statusPages, subscribers } from "../../database/tables/status-pages.ts";
 import { severities } from "../../core/statuses.ts";
 import {
-  manyPending,
+  crowdedSignUps,
   maxPending,
   noticeDays,
   type NoticeScope,
@@ -401,7 +401,7 @@ export async function sweepSubscribers(context: SweepContext): Promise<void> {
     `${waitingCondition} and asked_at < ? and (organization_id, page_id) in (
       select organization_id, page_id from subscribers where ${waitingCondition}
       group by organization_id, page_id having count(*) > ?)`,
-    [now - manyPending.pendingMs, manyPending.size],
+    [now - crowdedSignUps.pendingMs, crowdedSignUps.size],
   );
   await sweepRows(context, "subscribers", "confirmed_at is null and asked_at < ?", [
     now - pendingMs,

@@ -6,7 +6,7 @@ import { AppError } from "../../../src/core/errors.ts";
 import { LocalFailure, TargetFailure } from "../../../src/core/outgoing/failures.ts";
 import type { Exchange } from "../../../src/core/outgoing/http/exchange.ts";
 import { createTargetGuard } from "../../../src/core/security/target-guard.ts";
-import { createParty, exportKey, issueCertificate } from "../../support/certificate-builder.ts";
+import { createKeyOwner, exportKey, issueCertificate } from "../../support/certificate-builder.ts";
 
 const host = "https://sns.eu-central-1.amazonaws.com";
 
@@ -47,7 +47,7 @@ const confirmation = {
 function createAmazon() {
   const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const amazon = { name: "sns.amazonaws.com", key: privateKey, publicKey };
-  const cert = issueCertificate(amazon, createParty("Authority"));
+  const cert = issueCertificate(amazon, createKeyOwner("Authority"));
   const key = exportKey(amazon);
   const requested: string[] = [];
   const exchange: Exchange = async ({ url, verifyTls }) => {

@@ -18,7 +18,7 @@ import { pushRoutes } from "../../../src/monitoring/checks/push.ts";
 import { createPingRoutes } from "../../../src/monitoring/pings/ping-routes.ts";
 import { reportRun } from "../../../src/monitoring/pings/ping.ts";
 import { dumpTables } from "../../support/appliance.ts";
-import { createParty, issueCertificate } from "../../support/certificate-builder.ts";
+import { createKeyOwner, issueCertificate } from "../../support/certificate-builder.ts";
 import { createPager } from "../../support/pager.ts";
 import {
   createSnsSender,
@@ -34,7 +34,7 @@ import {
 const amazon = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const certificate = issueCertificate(
   { name: "sns.amazonaws.com", key: amazon.privateKey, publicKey: amazon.publicKey },
-  createParty("Authority"),
+  createKeyOwner("Authority"),
 );
 const exchangeAsAmazon: Exchange = async (request, context) =>
   request.url.href === snsCertificateUrl

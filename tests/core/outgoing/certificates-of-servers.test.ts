@@ -9,7 +9,7 @@ import {
   issueCertificate,
   exportKey,
   type KeyOwner,
-  createParty,
+  createKeyOwner,
   issueRoot,
 } from "../../support/certificate-builder.ts";
 
@@ -37,7 +37,7 @@ async function startServer(subject: KeyOwner, ...chain: string[]) {
 }
 
 const [oldRoot, newRoot, inter, leaf] = ["Old Root", "New Root", "Intermediate X", "leaf"].map(
-  createParty,
+  createKeyOwner,
 ) as [KeyOwner, KeyOwner, KeyOwner, KeyOwner];
 const isAuthority = true;
 const oldRootPem = issueRoot(oldRoot);
@@ -83,7 +83,7 @@ describe("a path to a trusted authority", () => {
   });
 
   test("is rejected if one of its certificates is invalid", async () => {
-    const impostor = createParty("Intermediate X");
+    const impostor = createKeyOwner("Intermediate X");
     const nameConstraints = Buffer.from("300da00b3009820774657374", "hex");
     const bad: [string, string, KeyOwner?][] = [
       [leafPem, issueCertificate(inter, newRoot, { isAuthority: false })],
@@ -106,14 +106,14 @@ describe("a path to a trusted authority", () => {
         }),
       ],
       [leafPem, issueCertificate(impostor, newRoot, { isAuthority })],
-      [leafPem, issueCertificate(inter, { ...createParty("New Root") }, { isAuthority })],
+      [leafPem, issueCertificate(inter, { ...createKeyOwner("New Root") }, { isAuthority })],
       [issueCertificate(leaf, inter, { names, usages: ["2b06010505070302"] }), issuedByNew],
     ];
     for (const [index, [sent, between]] of bad.entries()) {
       const outcome = await findOutcome([sent, issuedByOld, between], newRootPem);
       expect([index, outcome.status]).toEqual([index, "down"]);
     }
-    const deep = createParty("deep");
+    const deep = createKeyOwner("deep");
     const deeper = issueCertificate(deep, inter, { isAuthority });
     const limited = issueCertificate(inter, newRoot, { isAuthority, maxPathLength: 0 });
     const below = issueCertificate(leaf, deep, { names });
@@ -130,7 +130,7 @@ describe("a path to a trusted authority", () => {
     const wrongUse = "The certificate, or one that issued it, may not be used for this purpose.";
     const client = issueCertificate(leaf, inter, { names, usages: ["2b06010505070302"] });
     expect(await readMessage([client, issuedByNew])).toBe(wrongUse);
-    const deep = createParty("deep");
+    const deep = createKeyOwner("deep");
     const limited = issueCertificate(inter, newRoot, { isAuthority, maxPathLength: 0 });
     const chain = [
       issueCertificate(leaf, deep, { names }),
@@ -146,7 +146,7 @@ describe("a path to a trusted authority", () => {
     expect(await findOutcome([leafPem], issuedByNew)).toMatchObject({ status: "up" });
     expect(await findOutcome([leafPem, issuedByNew], issuedByNew)).toMatchObject({ status: "up" });
     expect(
-      (await findOutcome([leafPem, issuedByOld], issueRoot(createParty("other")))).message,
+      (await findOutcome([leafPem, issuedByOld], issueRoot(createKeyOwner("other")))).message,
     ).toMatch(untrusted);
   });
 
@@ -208,7 +208,7 @@ describe("a path to a trusted authority", () => {
   });
 
   test("is searched within limits", () => {
-    const parties = Array.from({ length: 40 }, () => createParty("same"));
+    const parties = Array.from({ length: 40 }, () => createKeyOwner("same"));
     const sent = [
       issueCertificate(leaf, parties[0] as KeyOwner, { names }),
       ...parties.flatMap((one, index) =>

@@ -1,16 +1,21 @@
 import { canary } from "../samples.ts";
 import { type ServeSocket, type Fake, replyOnceTo } from "./fake.ts";
 
-const encode = (tag: number, ...parts: Uint8Array[]): Buffer => {
+const encodeElement = (tag: number, ...parts: Uint8Array[]): Buffer => {
   const content = Buffer.concat(parts);
   return Buffer.concat([Buffer.from([tag, content.length]), content]);
 };
 const buildMessage = (id: number, operation: Buffer) =>
-  encode(0x30, encode(0x02, Buffer.from([id])), operation);
+  encodeElement(0x30, encodeElement(0x02, Buffer.from([id])), operation);
 const buildResult = (tag: number, code: number) =>
-  encode(tag, encode(0x0a, Buffer.from([code])), encode(0x04), encode(0x04));
-const entry = encode(0x64, encode(0x04, Buffer.from("dc=team")), encode(0x30));
-const reference = encode(0x73, encode(0x04, Buffer.from("ldap://other.lan")));
+  encodeElement(
+    tag,
+    encodeElement(0x0a, Buffer.from([code])),
+    encodeElement(0x04),
+    encodeElement(0x04),
+  );
+const entry = encodeElement(0x64, encodeElement(0x04, Buffer.from("dc=team")), encodeElement(0x30));
+const reference = encodeElement(0x73, encodeElement(0x04, Buffer.from("ldap://other.lan")));
 
 const whoAmI = "1.3.6.1.4.1.4203.1.11.3";
 const operations = { bind: 0x60, search: 0x63, extended: 0x77 };
@@ -30,12 +35,12 @@ function createDirectory(
           socket.write(Buffer.concat(parts.map((part) => buildMessage(id, part))));
         if (tag === operations.extended && data.includes(whoAmI))
           send(
-            encode(
+            encodeElement(
               0x78,
-              encode(0x0a, Buffer.from([0])),
-              encode(0x04),
-              encode(0x04),
-              encode(0x8b, Buffer.from(identity)),
+              encodeElement(0x0a, Buffer.from([0])),
+              encodeElement(0x04),
+              encodeElement(0x04),
+              encodeElement(0x8b, Buffer.from(identity)),
             ),
           );
         else if (tag === operations.extended) {
@@ -91,9 +96,9 @@ export const ldap: Fake = {
     [replyOnceTo(buildMessage(0, buildResult(0x78, 52))), "The server is unavailable."],
     [replyOnceTo(buildMessage(0, buildResult(0x78, 0))), "The response is not valid for LDAP."],
     [replyOnceTo("HTTP/1.1 400 Bad Request\r\n\r\n"), "The response is not valid for LDAP."],
-    [replyOnceTo(encode(0x30, encode(0x02))), "The response is not valid for LDAP."],
+    [replyOnceTo(encodeElement(0x30, encodeElement(0x02))), "The response is not valid for LDAP."],
     [replyOnceTo(buildMessage(1, entry)), "The response is not valid for LDAP."],
-    [replyOnceTo(buildMessage(1, encode(0x61))), "The response is not valid for LDAP."],
+    [replyOnceTo(buildMessage(1, encodeElement(0x61))), "The response is not valid for LDAP."],
   ],
   flood: Buffer.from([0x30, 0x84, 0x10, 0, 0, 0]),
   tls: "both",

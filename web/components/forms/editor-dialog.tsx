@@ -1,7 +1,7 @@
 /** The dialog of an editor, which loads the record first. */
 import { Modal } from "@mantine/core";
 import { type ManagedAs, useManagedRecords } from "../../data/managed.ts";
-import { isComing } from "../../data/query.ts";
+import { isFirstLoad } from "../../data/query.ts";
 import { ManagedWarning } from "./managed-warning.tsx";
 import { Fragment, type ReactNode, useEffect, useState } from "react";
 
@@ -27,7 +27,7 @@ export function EditorDialog<T extends object>({
   /** The configuration section of the record, for a warning if a configuration manages it. */
   managed?: ManagedAs["section"] | null;
   /** Further queries that must be loaded before the editor appears. */
-  besides?: Parameters<typeof isComing>[0];
+  besides?: Parameters<typeof isFirstLoad>[0];
   /** Loads the record. Must be a stable function, because a new one loads again. */
   read: (id: string) => Promise<T>;
   onClose: () => void;
@@ -47,7 +47,7 @@ export function EditorDialog<T extends object>({
     );
     return () => void (isGone = true);
   }, [id, read, generation]);
-  const isShown = (id === null || opened !== null) && !isComing([records, ...besides]);
+  const isShown = (id === null || opened !== null) && !isFirstLoad([records, ...besides]);
   return (
     <Modal opened onClose={onClose} title={title} size={size} closeOnClickOutside={false}>
       {isShown && isManaged && <ManagedWarning record={{ section: managed, id }} />}

@@ -9,8 +9,8 @@ type Props = {
   error?: ReactNode;
 };
 
-const parse = (text: string) => (text.trim() === "" ? null : parsePercent(text));
-const format = (share: number | null) => (share === null ? "" : String(toPercent(share)));
+const parseTarget = (text: string) => (text.trim() === "" ? null : parsePercent(text));
+const formatTarget = (share: number | null) => (share === null ? "" : String(toPercent(share)));
 
 /** Edits the uptime target of a group or a page, in percent. */
 export function SlaTargetField({ value, onChange, error }: Props) {
@@ -22,10 +22,10 @@ export function SlaTargetField({ value, onChange, error }: Props) {
         "The uptime that reports compare with, such as 99.9. Leave it empty for the target of the organization.",
       )}
       inputMode="decimal"
-      value={parse(typed) === value ? typed : format(value)}
+      value={parseTarget(typed) === value ? typed : formatTarget(value)}
       onChange={({ currentTarget }) => {
         setTyped(currentTarget.value);
-        onChange(parse(currentTarget.value));
+        onChange(parseTarget(currentTarget.value));
       }}
       error={error}
     />

@@ -11,7 +11,7 @@ import { listKey, recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
 import { t } from "../../language/text.ts";
 
-async function refresh(id: string) {
+async function refreshSource(id: string) {
   await Promise.all([
     queryClient.invalidateQueries({ queryKey: recordKey("alert-source", id) }),
     queryClient.invalidateQueries({ queryKey: listKey("alert-source") }),
@@ -22,7 +22,7 @@ async function refresh(id: string) {
 export async function setEnabled({ id, name, enabled }: AlertSource) {
   const put = async (next: boolean) => {
     await unwrapData(getSourceRoutes(id).patch({ enabled: next }));
-    await refresh(id);
+    await refreshSource(id);
   };
   try {
     await put(!enabled);
@@ -44,7 +44,7 @@ export function deleteSource(source: AlertSource) {
 /** Replaces the address. The previous one stops working at once. */
 export async function rotateAddress({ id, name }: AlertSource) {
   await unwrapData(getSourceRoutes(id).rotate.post());
-  await refresh(id);
+  await refreshSource(id);
   notify(t("{name} has a new address", { name }));
 }
 
@@ -53,6 +53,6 @@ export async function replayRequest(sourceId: string, { id }: LoggedSourceReques
   const { outcome } = await unwrapData(
     getSourceRoutes(sourceId).requests({ requestId: id }).replay.post(),
   );
-  await refresh(sourceId);
+  await refreshSource(sourceId);
   notify(outcome);
 }

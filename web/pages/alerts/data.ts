@@ -55,34 +55,36 @@ export const useAlert = (id: string) =>
   });
 
 /** Performs an act on an alert, and shows its result everywhere. */
-async function perform(alert: Pick<Alert, "id">, text: string, act: () => Promise<unknown>) {
+async function performAction(alert: Pick<Alert, "id">, text: string, act: () => Promise<unknown>) {
   try {
     await retryUntilConnected(act, () => notify(t("Will be sent once the connection is back")));
     notify(text);
   } catch (error) {
     notifyError(error);
   }
-  await refresh(alert.id);
+  await refreshAlert(alert.id);
 }
 
-const refresh = (id: string) =>
+const refreshAlert = (id: string) =>
   Promise.all([
     queryClient.invalidateQueries({ queryKey: listKey("alert") }),
     queryClient.invalidateQueries({ queryKey: recordKey("alert", id) }),
   ]);
 
-export const acknowledge = (alert: Pick<Alert, "id" | "title"> & Partial<Pick<Alert, "subject">>) =>
-  perform(alert, t("Acknowledged: {title}", { title: nameAlert(alert) }), () =>
+export const acknowledgeAlert = (
+  alert: Pick<Alert, "id" | "title"> & Partial<Pick<Alert, "subject">>,
+) =>
+  performAction(alert, t("Acknowledged: {title}", { title: nameAlert(alert) }), () =>
     unwrapData(alerts({ id: alert.id }).acknowledge.post()),
   );
 
 export const openAgain = (alert: Alert) =>
-  perform(alert, t("Open again: {title}", { title: nameAlert(alert) }), () =>
+  performAction(alert, t("Open again: {title}", { title: nameAlert(alert) }), () =>
     unwrapData(alerts({ id: alert.id }).unacknowledge.post()),
   );
 
 export const revokeLinks = (alert: Alert) =>
-  perform(alert, t("Links revoked: {title}", { title: nameAlert(alert) }), () =>
+  performAction(alert, t("Links revoked: {title}", { title: nameAlert(alert) }), () =>
     unwrapData(alerts({ id: alert.id })["revoke-links"].post()),
   );
 
@@ -90,11 +92,11 @@ export const revokeLinks = (alert: Alert) =>
 export const listSnoozes = (alert: Alert, zone: string) =>
   listReturnTimes(zone).map(({ label, getEnd }) => ({
     label,
-    run: () => void snooze(alert, getEnd()),
+    run: () => void snoozeAlert(alert, getEnd()),
   }));
 
-const snooze = (alert: Alert, until: number) =>
-  perform(alert, t("Snoozed: {title}", { title: nameAlert(alert) }), () =>
+const snoozeAlert = (alert: Alert, until: number) =>
+  performAction(alert, t("Snoozed: {title}", { title: nameAlert(alert) }), () =>
     unwrapData(
       alerts({ id: alert.id }).snooze.post({ until: new Date(until).toISOString() as never }),
     ),
@@ -104,7 +106,7 @@ const snooze = (alert: Alert, until: number) =>
 export async function snoozeUntil({ id, title }: Alert, until: string) {
   await unwrapData(alerts({ id }).snooze.post({ until: until as never }));
   notify(t("Snoozed: {title}", { title }));
-  await refresh(id);
+  await refreshAlert(id);
 }
 
 /** Adds a note. Throws if it is rejected. */

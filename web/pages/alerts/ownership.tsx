@@ -8,7 +8,7 @@ import { type State, StateIcon } from "../../components/display/state-icon.tsx";
 import { Time, useZone } from "../../components/display/time.tsx";
 import { useAction } from "../../components/toasts.tsx";
 import { useSignedInPerson } from "../../data/session.ts";
-import { acknowledge, type Alert, type AlertDetails, listSnoozes, openAgain } from "./data.ts";
+import { acknowledgeAlert, type Alert, type AlertDetails, listSnoozes, openAgain } from "./data.ts";
 import { nameAlert } from "../../language/server-text.ts";
 import { t, tNode } from "../../language/text.ts";
 import { SnoozeDialog } from "./snooze-dialog.tsx";
@@ -81,7 +81,7 @@ export function AlertButtons({
   size?: "xs" | "sm";
 }) {
   const { person, mayWrite } = useSignedInPerson();
-  const acknowledging = useAction(() => acknowledge(alert));
+  const acknowledging = useAction(() => acknowledgeAlert(alert));
   const opening = useAction(() => openAgain(alert));
   const mayAcknowledge = mayWrite || isNotified(alert, person.id);
   if (!mayAcknowledge || alert.status === "resolved") return null;

@@ -10,7 +10,7 @@ import { dot } from "../../components/display/format.ts";
 import { CurlButton } from "../../components/copy.tsx";
 import { openDialog } from "../../components/open-dialog.ts";
 import { Icon } from "../../components/display/icons.tsx";
-import { isComing } from "../../data/query.ts";
+import { isFirstLoad } from "../../data/query.ts";
 import { CreateButton, EmptyState, LoadFailed, PageHeader } from "../../components/page.tsx";
 import { Pager } from "../../components/pager.tsx";
 import { useRowKeys } from "../../components/row-keys.ts";
@@ -41,7 +41,7 @@ export default function MaintenancePage() {
   useRowKeys();
   useShortcuts(mayWrite ? { n: planMaintenance } : {});
   // Rows would grow when the names of monitors arrive, so they wait for them.
-  const namesCome = isComing([useOverview()]);
+  const namesCome = isFirstLoad([useOverview()]);
   const omitDeleting = (windows: readonly MaintenanceWindow[] | undefined) =>
     namesCome ? undefined : windows?.filter(({ id }) => !deleting.has(id));
   const runningWindows = omitDeleting(running.data);

@@ -124,7 +124,7 @@ async function takeOver(
   zone: string,
 ) {
   const now = Date.now();
-  await override(
+  await createOverride(
     scheduleId,
     {
       personId,
@@ -137,7 +137,7 @@ async function takeOver(
 }
 
 /** Creates an override, and offers to undo it. */
-export async function override(
+export async function createOverride(
   scheduleId: string,
   body: Times & { personId: string },
   describe: (created: ScheduleOverride) => string,
@@ -151,7 +151,7 @@ export async function override(
 }
 
 /** Exchanges the people of two shifts, and offers to undo it. */
-export async function swap(scheduleId: string, first: Times, second: Times, text: string) {
+export async function swapShifts(scheduleId: string, first: Times, second: Times, text: string) {
   const pick = ({ startsAt, endsAt }: Times) => ({ startsAt, endsAt });
   const created = await unwrapData(
     schedules({ id: scheduleId }).swaps.post(

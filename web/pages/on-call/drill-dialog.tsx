@@ -87,7 +87,9 @@ const Steps = ({ preview: { at, steps } }: { preview: DrillPreview }) => (
               })
             : translateServerText(step.message)}
           {step.step !== null && (
-            <small>{step.notifications.map((one) => describe(step.at, one)).join(", ")}</small>
+            <small>
+              {step.notifications.map((one) => describeNotification(step.at, one)).join(", ")}
+            </small>
           )}
         </span>
       </li>
@@ -98,7 +100,7 @@ const Steps = ({ preview: { at, steps } }: { preview: DrillPreview }) => (
 type Notification = DrillPreview["steps"][number]["notifications"][number];
 
 /** Returns a contact method with its delay, such as `Phone, Call after 3 min`. Channels are named by their step. */
-function describe(stepAt: string, { at, channel, person }: Notification): string {
+function describeNotification(stepAt: string, { at, channel, person }: Notification): string {
   const name =
     person === null
       ? channel.name

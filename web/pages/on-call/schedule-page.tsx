@@ -26,9 +26,9 @@ import { peopleQuery } from "../settings/data.ts";
 import {
   deleteOverride,
   deleteSchedule,
-  override,
+  createOverride,
   renewCalendar,
-  swap,
+  swapShifts,
   useOnCallIn,
   useOverrides,
   useSchedule,
@@ -292,11 +292,11 @@ function ShiftItems({ schedule: { id }, shift, all }: LineProps) {
   const { person } = useSignedInPerson();
   const { startsAt, endsAt, personId } = shift;
   const take = () =>
-    override(id, { personId: person.id, startsAt, endsAt }, () =>
+    createOverride(id, { personId: person.id, startsAt, endsAt }, () =>
       t("You are on call: {time}", { time: formatShift(shift, zone) }),
     );
   const swapWith = (other: Shift) =>
-    swap(
+    swapShifts(
       id,
       shift,
       other,

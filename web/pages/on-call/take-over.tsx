@@ -10,7 +10,7 @@ import { FormDialog, useForm } from "../../components/forms/form.tsx";
 import { v1 } from "../../data/client.ts";
 import { useSignedInPerson } from "../../data/session.ts";
 import { peopleQuery } from "../settings/data.ts";
-import { listTakeOvers, override } from "./data.ts";
+import { listTakeOvers, createOverride } from "./data.ts";
 import type { SelectedTimes } from "./duty-calendar.tsx";
 import { getLocale } from "../../../src/core/text/locale.ts";
 import { t } from "../../language/text.ts";
@@ -77,7 +77,7 @@ function useOverrideForm(schedule: Schedule, times: SelectedTimes, onClose: () =
     });
   };
   const form = useForm(start, async (values, _force, idempotencyKey) => {
-    await override(schedule.id, buildBody(values), describe, idempotencyKey);
+    await createOverride(schedule.id, buildBody(values), describe, idempotencyKey);
     onClose();
   });
   return { form, buildBody };

@@ -52,14 +52,14 @@ export const FoldedSections = (props: Props) =>
     );
   });
 
-const join = (parts: readonly (string | false)[]) => parts.filter(Boolean).join(" · ");
+const joinParts = (parts: readonly (string | false)[]) => parts.filter(Boolean).join(" · ");
 
 function listAccessAndAppearance({ form, page, isPasswordSet, onChanged }: Props): Section[] {
   const { values } = form;
   return [
     {
       title: t("Access"),
-      summary: join([visibilities[values.visibility].label, ...values.hosts]),
+      summary: joinParts([visibilities[values.visibility].label, ...values.hosts]),
       fields: accessFields,
       content: <AccessFields form={form} isPasswordSet={isPasswordSet} />,
     },
@@ -101,7 +101,7 @@ const appearanceFields = [
 ];
 
 const summarizeAppearance = (values: PageValues) =>
-  join([
+  joinParts([
     [values.language, ...values.languages].map(nameLanguage).join(", "),
     themes[values.theme],
     tCount(values.historyDays, "{count} day", "{count} days"),
@@ -156,7 +156,7 @@ function listLook({ form, page, onChanged }: Props): Section[] {
     },
     {
       title: t("CSS and embedding"),
-      summary: join([look.css !== "" && "CSS", ...look.embedOrigins]) || t("None"),
+      summary: joinParts([look.css !== "" && "CSS", ...look.embedOrigins]) || t("None"),
       fields: ["look.css", "look.embedOrigins"],
       content: <CodeFields form={form} />,
     },

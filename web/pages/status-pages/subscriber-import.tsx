@@ -12,7 +12,7 @@ type Values = { file: File | null; hasAgreed: boolean };
 const linesPerRequest = 1_000;
 
 /** Divides a CSV text without line breaks in values into texts with the same head. */
-function divide(csv: string): string[] {
+function splitCsv(csv: string): string[] {
   const [head = "", ...lines] = csv.split(/\r?\n/).filter((line) => line.trim() !== "");
   if (csv.includes('"') || lines.length <= linesPerRequest) return [csv];
   return Array.from({ length: Math.ceil(lines.length / linesPerRequest) }, (_, part) =>
@@ -26,7 +26,7 @@ export function ImportSubscribers({ pageId, onClose }: { pageId: string; onClose
     { file: null, hasAgreed: false },
     async ({ file, hasAgreed }, _, idempotencyKey) => {
       const total = { added: 0, existing: 0, skipped: 0 };
-      for (const [part, csv] of divide((await file?.text()) ?? "").entries()) {
+      for (const [part, csv] of splitCsv((await file?.text()) ?? "").entries()) {
         const body = { csv, confirmed: hasAgreed as true };
         const done = await unwrapData(
           route.post(body, addIdempotencyKey(`${idempotencyKey} ${part}`)),

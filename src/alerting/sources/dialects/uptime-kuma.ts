@@ -21,7 +21,7 @@ const statuses: Readonly<Record<string, ReportStatus>> = createLookup({
 export const readUptimeKuma: ReadReports = ({ body }) => {
   const sent = toJsonObject(body);
   // A form contains the JSON in one field.
-  const { heartbeat, monitor, msg } = "data" in sent ? parse(sent["data"]) : sent;
+  const { heartbeat, monitor, msg } = "data" in sent ? parseJson(sent["data"]) : sent;
   if (msg === undefined && heartbeat === undefined)
     throw invalidFieldError("heartbeat", "is required");
   // Without a heartbeat, it is a test, or a notice that a certificate expires.
@@ -59,7 +59,7 @@ function readNotice(message: string) {
   ];
 }
 
-function parse(text: unknown) {
+function parseJson(text: unknown) {
   try {
     return toJsonObject(JSON.parse(toText(text)));
   } catch {

@@ -35,7 +35,7 @@ export async function readMailReports(
   const key =
     keyPattern === null
       ? await findUsualKey(mail, [...endings, ...problems, ...problemWords, ...usualEndings])
-      : await capture(keyPattern, `${mail.subject}\n${mail.text}`);
+      : await captureText(keyPattern, `${mail.subject}\n${mail.text}`);
   if (key === "")
     throw invalidFieldError("mailRules.key", "finds nothing in the subject and the text");
   return [
@@ -62,7 +62,7 @@ function parseImportance(importance: string): Priority | null {
 async function matchesOne(patterns: readonly MailPattern[], text: string): Promise<boolean> {
   for (const pattern of patterns) {
     const { word, expression } = readPattern(pattern);
-    if (word !== null ? buildWordPattern(word).test(text) : await search(expression, text))
+    if (word !== null ? buildWordPattern(word).test(text) : await isMatch(expression, text))
       return true;
   }
   return false;
@@ -70,10 +70,10 @@ async function matchesOne(patterns: readonly MailPattern[], text: string): Promi
 
 const runAfterYield = <T>(rest: () => Promise<T>): Promise<T> => yieldToEventLoop().then(rest);
 
-const search = async (expression: string, text: string): Promise<boolean> =>
+const isMatch = async (expression: string, text: string): Promise<boolean> =>
   (await isFound(expression, text, runAfterYield)) === true;
 
-async function capture(expression: string, text: string): Promise<string> {
+async function captureText(expression: string, text: string): Promise<string> {
   const found = await captureGroup(expression, text, runAfterYield);
   return found === null || found === "too much work" ? "" : found.text.trim();
 }

@@ -141,7 +141,12 @@ function readBody(
     for (const decoder of chain) decoder.destroy();
   }
   if (chain.length === 0) response.read(acceptDecoded).then(() => resolve("whole"), reject);
-  else decode(response, chain, maxBytes, context, acceptDecoded, { resolve, reject, stop });
+  else
+    pipeThroughDecoders(response, chain, maxBytes, context, acceptDecoded, {
+      resolve,
+      reject,
+      stop,
+    });
   return { ending, stop: () => stop("stopped") };
 }
 
@@ -152,7 +157,7 @@ type Settlement = {
 };
 
 /** Pipes the body through all decoders and passes the result to `decoded`. */
-function decode(
+function pipeThroughDecoders(
   response: HttpResponse,
   chain: readonly Transform[],
   maxBytes: number,

@@ -92,7 +92,7 @@ class PageVisit {
     context.part = null;
     if (settings.keyword !== null) await this.expectText(settings.keyword);
     const latencyMs = measureElapsedMs(this.startedAt);
-    const title = await evaluate(page, `document.title.slice(0, ${maxTitle})`);
+    const title = await evaluateExpression(page, `document.title.slice(0, ${maxTitle})`);
     const details = { title: typeof title === "string" ? title : null, loadMs };
     const { length } = settings.steps;
     const steps =
@@ -113,7 +113,7 @@ class PageVisit {
     const { errorText } = await this.runInTime(navigation);
     if (errorText !== undefined) throw await this.explainLoadFailure(errorText);
     await this.runInTime(loaded);
-    const status = await evaluate(
+    const status = await evaluateExpression(
       page,
       "performance.getEntriesByType('navigation')[0]?.responseStatus",
     );
@@ -129,7 +129,7 @@ class PageVisit {
     const visible = `(() => { const found = document.querySelector(${JSON.stringify(selector)}); return found !== null && found.getClientRects().length > 0; })()`;
     await this.waitUntil(visible, "Nothing visible matches its selector.");
     if (action === "click")
-      await evaluate(page, `document.querySelector(${JSON.stringify(selector)}).click()`);
+      await evaluateExpression(page, `document.querySelector(${JSON.stringify(selector)}).click()`);
     if (action === "fill") await this.fill(selector, values.join(" with "));
   }
 
@@ -137,7 +137,7 @@ class PageVisit {
     const { page, settings } = this.visit;
     const isSecret = /\{\{\s*password\s*\}\}/.test(value);
     const isPassword = `(() => { const found = document.querySelector(${JSON.stringify(selector)}); found.focus(); found.select?.(); return found.type === "password"; })()`;
-    const isHidden = await evaluate(page, isPassword);
+    const isHidden = await evaluateExpression(page, isPassword);
     // Enters the password only on the monitor's origin, and only in a password field.
     if (isSecret) {
       const { frame } = await readFrame(page);
@@ -160,7 +160,7 @@ class PageVisit {
   }
 
   private async waitUntil(expression: string, otherwise: string) {
-    while ((await evaluate(this.visit.page, expression)) !== true) {
+    while ((await evaluateExpression(this.visit.page, expression)) !== true) {
       if (performance.now() > this.giveUpAt) throw await this.explainTimeout(otherwise);
       await Bun.sleep(pollMs);
     }
@@ -241,7 +241,7 @@ const readFrame = async (page: Page) =>
   (await page.sendCommand<{ frameTree: Frame }>("Page.getFrameTree")).frameTree;
 
 /** Evaluates an expression in the page. Returns undefined while the page changes to another document. */
-async function evaluate(page: Page, expression: string): Promise<unknown> {
+async function evaluateExpression(page: Page, expression: string): Promise<unknown> {
   try {
     const { result, exceptionDetails } = await page.sendCommand<{
       result?: { value?: unknown };

@@ -17,7 +17,7 @@ import {
 import {
   type CheckContext,
   type CheckKind,
-  type Measured,
+  type MeasuredValue,
   countDaysUntil,
   describeExpiry,
   measureElapsedMs,
@@ -123,7 +123,7 @@ type Done = {
   expiresAt: string | undefined;
   secured: Connection["secured"];
   isPartlySearched: boolean;
-  measured: Measured | null;
+  measured: MeasuredValue | null;
 };
 
 /**

@@ -48,9 +48,9 @@ export const checkLdap: CheckKind<"ldap"> = (settings, context) => {
         await session.askExtended(oids.startTls, "STARTTLS");
         await wire.secure(buildTls(settings));
       }
-      const version = encode(tags.integer, Buffer.from([3]));
+      const version = encodeElement(tags.integer, Buffer.from([3]));
       const user = encodeText(username ?? "");
-      const proof = encode(tags.simplePassword, Buffer.from(password ?? ""));
+      const proof = encodeElement(tags.simplePassword, Buffer.from(password ?? ""));
       await session.request(tags.bind, [version, user, proof], tags.bindResponse, "the bind");
       if (baseDn !== null) await findEntry(session, baseDn);
       return baseDn === null ? "Accepted the bind" : "Found the entry";
@@ -69,13 +69,13 @@ async function readIdentity(wire: Wire): Promise<DetailsOf<"ldap">> {
 
 /** Searches for the entry itself, without attributes (RFC 4511 §4.5.1). */
 async function findEntry(session: Session, baseDn: string) {
-  const baseObject = encode(tags.enumerated, Buffer.from([0]));
-  const neverFollowAliases = encode(tags.enumerated, Buffer.from([0]));
-  const messageId = encode(tags.integer, Buffer.from([1]));
-  const noLimit = encode(tags.integer, Buffer.from([0]));
-  const typesOnly = encode(tags.boolean, Buffer.from([0xff]));
-  const filter = encode(tags.present, Buffer.from("objectClass"));
-  const noAttributes = encode(tags.sequence, encodeText("1.1"));
+  const baseObject = encodeElement(tags.enumerated, Buffer.from([0]));
+  const neverFollowAliases = encodeElement(tags.enumerated, Buffer.from([0]));
+  const messageId = encodeElement(tags.integer, Buffer.from([1]));
+  const noLimit = encodeElement(tags.integer, Buffer.from([0]));
+  const typesOnly = encodeElement(tags.boolean, Buffer.from([0xff]));
+  const filter = encodeElement(tags.present, Buffer.from("objectClass"));
+  const noAttributes = encodeElement(tags.sequence, encodeText("1.1"));
   const { entries } = await session.request(
     tags.search,
     [
@@ -99,8 +99,8 @@ type Session = ReturnType<typeof createSession>;
 function createSession(wire: Wire, secrets: readonly string[] = []) {
   function send(tag: number, parts: readonly Buffer[]) {
     // One operation at a time, so all can have the same ID.
-    const message = [encode(tags.integer, Buffer.from([1])), encode(tag, ...parts)];
-    wire.write(encode(tags.sequence, ...message));
+    const message = [encodeElement(tags.integer, Buffer.from([1])), encodeElement(tag, ...parts)];
+    wire.write(encodeElement(tags.sequence, ...message));
   }
   const session = {
     send,
@@ -108,7 +108,7 @@ function createSession(wire: Wire, secrets: readonly string[] = []) {
     askExtended: (oid: string, operationName: string) =>
       session.request(
         tags.extended,
-        [encode(tags.extendedName, Buffer.from(oid))],
+        [encodeElement(tags.extendedName, Buffer.from(oid))],
         tags.extendedResponse,
         operationName,
       ),
@@ -214,11 +214,11 @@ function createReader(whole: Buffer) {
   };
 }
 
-function encode(tag: number, ...parts: readonly Buffer[]): Buffer {
+function encodeElement(tag: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;
   const size = length < 0x80 ? [length] : [0x82, length >> 8, length & 0xff];
   return Buffer.concat([Buffer.from([tag, ...size]), content]);
 }
 
-const encodeText = (text: string) => encode(tags.octets, Buffer.from(text));
+const encodeText = (text: string) => encodeElement(tags.octets, Buffer.from(text));

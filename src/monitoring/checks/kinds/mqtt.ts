@@ -26,7 +26,9 @@ export const checkMqtt: CheckKind<"mqtt"> = (settings, context) => {
       throw new TargetFailure("There is no topic on which a message could arrive.");
     await connectToBroker(wire, settings);
     const arrived =
-      topic === null ? null : await subscribe(wire, topic, { waits, ignoreRetained }, context);
+      topic === null
+        ? null
+        : await subscribeToTopic(wire, topic, { waits, ignoreRetained }, context);
     wire.write(encodePacket(packetTypes.disconnect, 0));
     if (arrived === null) return topic === null ? "Connected" : "Subscribed";
     const { message } = arrived;
@@ -60,7 +62,7 @@ function extractFromJson(message: string, path: string): Received {
 const retainedFlag = 0x01;
 
 /** Subscribes. With `waits`, also returns the first message, which can arrive before the confirmation; else null. */
-async function subscribe(
+async function subscribeToTopic(
   wire: Wire,
   topic: string,
   { waits, ignoreRetained }: { waits: boolean; ignoreRetained: boolean },

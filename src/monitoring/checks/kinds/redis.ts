@@ -28,7 +28,7 @@ const maxFields = 20;
 
 /** Reads the server's details from the response to HELLO, a list of names and values. Redis before 6 has no HELLO. */
 async function readDetails(wire: Wire): Promise<DetailsOf<"redis">> {
-  send(wire, ["HELLO"]);
+  writeCommand(wire, ["HELLO"]);
   const count = Number(/^\*(\d{1,3})$/.exec(await readLine(wire))?.[1] ?? 0);
   const fields = new Map<string, string>();
   for (let readBytes = 0; readBytes < Math.min(count / 2, maxFields); readBytes++) {
@@ -65,7 +65,7 @@ const errors: Record<string, string> = createLookup({
   CLUSTERDOWN: "The cluster is down.",
 });
 
-function send(wire: Wire, words: readonly string[]) {
+function writeCommand(wire: Wire, words: readonly string[]) {
   const parts = words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`);
   wire.write(`*${words.length}\r\n${parts.join("")}`);
 }
@@ -76,7 +76,7 @@ async function sendCommand(
   words: readonly string[],
   secrets: readonly string[],
 ): Promise<string> {
-  send(wire, words);
+  writeCommand(wire, words);
   const [mark] = await wire.read(1);
   if (mark !== 0x2b && mark !== 0x2d) throw notRedisError();
   const response = await readLine(wire);

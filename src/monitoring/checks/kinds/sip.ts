@@ -20,7 +20,7 @@ export const checkSip: CheckKind<"sip"> = async (settings, context) => {
     return converse({ ...settings, tls: transport === "tls" }, context, async (wire) => {
       const { request, callId } = buildRequest(settings);
       wire.write(request);
-      return judge(settings, await readFinalResponse(wire, callId));
+      return assertExpectedStatus(settings, await readFinalResponse(wire, callId));
     });
   context.step = "resolving the name";
   const addresses = await context.addressesOf(host, port);
@@ -33,7 +33,7 @@ export const checkSip: CheckKind<"sip"> = async (settings, context) => {
     };
   });
   const latencyMs = measureElapsedMs(startedAt);
-  const { words, details } = judge(settings, response);
+  const { words, details } = assertExpectedStatus(settings, response);
   return { status: "up", message: `${words} in ${latencyMs} ms.`, latencyMs, details };
 };
 
@@ -102,7 +102,7 @@ async function readFinalResponse(wire: Wire, callId: string): Promise<Head> {
 }
 
 /** Throws TargetFailure for an unexpected status. */
-function judge({ expectedStatus }: Settings, { status, fields }: Head) {
+function assertExpectedStatus({ expectedStatus }: Settings, { status, fields }: Head) {
   if (!expectedStatus.some((range) => isInRange(range, status)))
     throw new TargetFailure(
       `The server responded with ${status}, expected ${expectedStatus.join(" or ")}.`,

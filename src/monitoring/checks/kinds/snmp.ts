@@ -20,7 +20,7 @@ export const checkSnmp: CheckKind<"snmp"> = async (settings, context) => {
   const snmp = await import("net-snmp");
   const startedAt = performance.now();
   const varbind = await talkOverDatagrams(addresses, port, context, (socket, signal) =>
-    read(stripLeadingDot(oid), new SingleTargetSocket(socket), snmp, settings, signal),
+    readObject(stripLeadingDot(oid), new SingleTargetSocket(socket), snmp, settings, signal),
   );
   if (snmp.isVarbindError(varbind)) throw new TargetFailure("The device has no such object.");
   const latencyMs = measureElapsedMs(startedAt);
@@ -49,7 +49,7 @@ export const checkSnmp: CheckKind<"snmp"> = async (settings, context) => {
 };
 
 /** Reads the object from one address. Throws TargetFailure. */
-function read(
+function readObject(
   oid: string,
   socket: SingleTargetSocket,
   snmp: Snmp,

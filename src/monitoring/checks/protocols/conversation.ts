@@ -10,7 +10,7 @@ import {
 } from "../../../core/outgoing/http/wire.ts";
 import {
   type CheckContext,
-  type Measured,
+  type MeasuredValue,
   describeExpiry,
   type CheckResult,
   measureElapsedMs,
@@ -40,13 +40,13 @@ type ConversationOptions<D> = {
 /** Outcome of a protocol: words such as `Answered PING`, to which the latency is added, or a complete result. */
 type Finding<D> =
   | string
-  | { words: string; details?: D; measured?: Measured }
+  | { words: string; details?: D; measured?: MeasuredValue }
   | {
       status: CheckResult["status"];
       message: string;
       serverText?: string;
       details?: D;
-      measured?: Measured;
+      measured?: MeasuredValue;
     };
 
 /** Returns the TLS settings for a target. */

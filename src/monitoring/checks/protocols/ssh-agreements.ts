@@ -132,11 +132,11 @@ async function createDiffieHellman(
   const ownExponent = toUnsigned(randomBytes(32));
   return {
     parameters,
-    ours: encodeMpint(await raise(generator, ownExponent, prime)),
+    ours: encodeMpint(await raiseToPower(generator, ownExponent, prime)),
     async secretWith(theirs) {
       const other = toUnsigned(theirs);
       if (other <= 1n || other >= prime - 1n) throw new Error("The value is outside of the group.");
-      return await raise(other, ownExponent, prime);
+      return await raiseToPower(other, ownExponent, prime);
     },
   };
 }
@@ -144,7 +144,7 @@ async function createDiffieHellman(
 /** Bits of an exponent between two yields to the event loop. 32 bits of the largest group take about 6 ms. */
 const bitsPerTurn = 32;
 
-async function raise(base: bigint, exponent: bigint, prime: bigint): Promise<bigint> {
+async function raiseToPower(base: bigint, exponent: bigint, prime: bigint): Promise<bigint> {
   let result = 1n;
   let factor = base;
   for (let [left, done] = [exponent, 1]; left > 0n; left >>= 1n, done++) {

@@ -10,7 +10,7 @@ import { noTlsError, SqlError, type SqlLogin, type SqlSession } from "./session.
 const notMysqlError = () => new TargetFailure("The response is not valid for MySQL.");
 
 /** Capability flags: https://dev.mysql.com/doc/dev/mysql-server/latest/group__group__cs__capabilities__flags.html */
-const capability = {
+const capabilityBits = {
   longPassword: 2 ** 0,
   longFlag: 2 ** 2,
   withDatabase: 2 ** 3,
@@ -133,12 +133,12 @@ function parseGreeting(body: ByteReader): Greeting {
   const extended = hasCapability(base, mysqlItself) ? 0 : body.readUintLE(4);
   if (hasCapability(base, mysqlItself)) body.readBytes(4);
   if (
-    !hasCapability(base, capability.protocol41) ||
-    !hasCapability(base, capability.secureConnection)
+    !hasCapability(base, capabilityBits.protocol41) ||
+    !hasCapability(base, capabilityBits.secureConnection)
   )
     throw notMysqlError();
   const nonce = Buffer.concat([start, body.readBytes(Math.min(nonceLength, body.left))]);
-  const plugin = hasCapability(base, capability.pluginAuth)
+  const plugin = hasCapability(base, capabilityBits.pluginAuth)
     ? body.readText()
     : "mysql_native_password";
   return { base, extended, plugin, nonce };
@@ -148,8 +148,8 @@ const hasCapability = (all: number, one: number) => Math.floor(all / one) % 2 ==
 
 /** Returns the capabilities of both sides. Throws TargetFailure if TLS is required but not offered. */
 function negotiateCapabilities({ base, extended }: Greeting, wantsTls: boolean) {
-  if (wantsTls && !hasCapability(base, capability.tls)) throw noTlsError();
-  const { tls, ...others } = capability;
+  if (wantsTls && !hasCapability(base, capabilityBits.tls)) throw noTlsError();
+  const { tls, ...others } = capabilityBits;
   const shared = Object.values(others).filter((one) => hasCapability(base, one));
   const secured = wantsTls ? [tls] : [];
   return {
@@ -176,9 +176,9 @@ async function signIn(
       Buffer.from([proof.length]),
       proof,
       Buffer.from(
-        hasCapability(base, capability.withDatabase) ? `${database ?? defaultDatabase}\0` : "",
+        hasCapability(base, capabilityBits.withDatabase) ? `${database ?? defaultDatabase}\0` : "",
       ),
-      Buffer.from(hasCapability(base, capability.pluginAuth) ? `${plugin}\0` : ""),
+      Buffer.from(hasCapability(base, capabilityBits.pluginAuth) ? `${plugin}\0` : ""),
     ]),
   );
   for (let step = 0; step < maxSteps; step++) {

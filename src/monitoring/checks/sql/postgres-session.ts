@@ -89,11 +89,11 @@ async function signIn(wire: Wire, { username, password }: SqlLogin, isSecure: bo
   if (code === authentication.ok) return;
   if (code === authentication.cleartext) {
     if (!isSecure) throw noCleartextError();
-    send(wire, "p", Buffer.from(`${password}\0`));
+    sendMessage(wire, "p", Buffer.from(`${password}\0`));
   } else if (code === authentication.md5) {
     const inner = computeDigest("md5", password, username).toString("hex");
     const outer = computeDigest("md5", inner, body.readBytes(4)).toString("hex");
-    send(wire, "p", Buffer.from(`md5${outer}\0`));
+    sendMessage(wire, "p", Buffer.from(`md5${outer}\0`));
   } else if (code === authentication.sasl) {
     if (!body.readRest().toString().split("\0").includes(mechanism)) throw unsupportedSignInError();
     await signInByScram(wire, password);
@@ -116,10 +116,14 @@ async function readAuthentication(wire: Wire) {
 async function signInByScram(wire: Wire, password: string) {
   const login = createScram("sha256", "", password, "saslprep");
   const first = Buffer.from(login.first);
-  send(wire, "p", Buffer.concat([Buffer.from(`${mechanism}\0`), encodeInt32(first.length), first]));
+  sendMessage(
+    wire,
+    "p",
+    Buffer.concat([Buffer.from(`${mechanism}\0`), encodeInt32(first.length), first]),
+  );
   const next = await readAuthentication(wire);
   if (next.code !== authentication.saslContinue) throw notPostgresError();
-  send(wire, "p", Buffer.from(await login.final(next.body.readRest().toString())));
+  sendMessage(wire, "p", Buffer.from(await login.final(next.body.readRest().toString())));
   const last = await readAuthentication(wire);
   if (last.code !== authentication.saslFinal) throw notPostgresError();
   login.assertServerKnows(last.body.readRest().toString());
@@ -133,7 +137,7 @@ async function waitUntilReady(wire: Wire) {
 type Column = { name: string; oid: number };
 
 async function runQuery(wire: Wire, sql: string, wantsRows: boolean): Promise<Rows> {
-  send(wire, "Q", Buffer.from(`${sql}\0`));
+  sendMessage(wire, "Q", Buffer.from(`${sql}\0`));
   const budget = new RowBudget();
   const results: Row[][] = [];
   let columns: Column[] = [];
@@ -182,6 +186,6 @@ function encodeInt32(value: number): Buffer {
   return buffer;
 }
 
-function send(wire: Wire, type: string, body: Buffer) {
+function sendMessage(wire: Wire, type: string, body: Buffer) {
   wire.write(Buffer.concat([Buffer.from(type), encodeInt32(body.length + 4), body]));
 }

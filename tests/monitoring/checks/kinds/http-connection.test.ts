@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { SecureVersion, TLSSocket } from "node:tls";
-import { createParty, exportKey } from "../../../support/certificate-builder.ts";
+import { createKeyOwner, exportKey } from "../../../support/certificate-builder.ts";
 import { runCheckOfType, startListener } from "../../../support/check-runs.ts";
 import { createDashboard } from "../../../support/dashboard.ts";
 import { defineTestWith, startOpensslServer } from "../../../support/real-targets.ts";
@@ -8,7 +8,7 @@ import { canary, clientCertificate, clientKey } from "../../../support/samples.t
 import { startSecureListener } from "../../../support/secure-listener.ts";
 import { replyWith, replyWithRedirect, startTarget } from "../../../support/target.ts";
 
-const otherKey = exportKey(createParty("other"));
+const otherKey = exportKey(createKeyOwner("other"));
 const certificateFields = { clientCertificate, clientKey };
 
 /** Responds with the client's name from its certificate. */

@@ -12,7 +12,7 @@ import { openDialog } from "../../../components/open-dialog.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { Names, shortenNames } from "../../../components/display/name-list.tsx";
 import { CreateButton, EmptyState, LoadFailed, PageHeader } from "../../../components/page.tsx";
-import { isComing } from "../../../data/query.ts";
+import { isFirstLoad } from "../../../data/query.ts";
 import { type Meta, Pager } from "../../../components/pager.tsx";
 import { useRowKeys } from "../../../components/row-keys.ts";
 import { useShortcuts } from "../../../components/shortcuts.ts";
@@ -51,7 +51,7 @@ export default function IncidentsPage() {
     ...(mayWrite && { n: openOne }),
   });
   // Rows contain names of monitors, and would grow when the names arrive later.
-  const isNamesLoading = isComing([useOverview()]);
+  const isNamesLoading = isFirstLoad([useOverview()]);
   const isLoaded =
     (!parts.open || open.data) && (!parts.over || pastIncidents.data) && !isNamesLoading;
   const openCount = (parts.open ? open.data?.meta.total : 0) ?? 0;

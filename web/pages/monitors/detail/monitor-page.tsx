@@ -18,7 +18,7 @@ import { useShortcuts } from "../../../components/shortcuts.ts";
 import { StateIcon, stateLabels } from "../../../components/display/state-icon.tsx";
 import { Time, useZone } from "../../../components/display/time.tsx";
 import { notifyError } from "../../../components/toasts.tsx";
-import { acknowledge } from "../../alerts/data.ts";
+import { acknowledgeAlert } from "../../alerts/data.ts";
 import { checkNow, deleteMonitors } from "../actions.ts";
 import { getMonitorActions, listPauses } from "../record-actions.ts";
 import { useMonitor, useAlertRecipients, useUptime } from "../data.ts";
@@ -200,7 +200,7 @@ function AcknowledgeButton({ monitor: { id, name } }: { monitor: MonitorRecord }
   const attention = useAttention().data?.get(id);
   const alertId = attention?.acknowledgedBy.length === 0 ? attention.alertId : null;
   const { mutate, isPending } = useMutation({
-    mutationFn: (alertId: string) => acknowledge({ id: alertId, title: name }),
+    mutationFn: (alertId: string) => acknowledgeAlert({ id: alertId, title: name }),
   });
   if (alertId === null) return null;
   return (

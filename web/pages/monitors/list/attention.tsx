@@ -240,7 +240,9 @@ function RowActions({
           className="attention-first"
           aria-label={t("Acknowledge: {name}", { name })}
           onClick={() =>
-            void loadAlerts().then((alerts) => alerts.acknowledge({ id: alertId, title: name }))
+            void loadAlerts().then((alerts) =>
+              alerts.acknowledgeAlert({ id: alertId, title: name }),
+            )
           }
         >
           {t("Acknowledge")}

@@ -14,7 +14,7 @@ import {
   createPastOverviewQuery,
   readRows,
 } from "../../../data/overview.ts";
-import { isComing } from "../../../data/query.ts";
+import { isFirstLoad } from "../../../data/query.ts";
 import { useSignedInPerson } from "../../../data/session.ts";
 import { openDialog } from "../../../components/open-dialog.ts";
 import { notifyError } from "../../../components/toasts.tsx";
@@ -51,7 +51,7 @@ function useIsHeadLoading(mayWrite: boolean, overview: Overview | undefined): bo
   const inMaintenance = overview === undefined ? 0 : (countAllStates(overview).maintenance ?? 0);
   const running = useWindows("running", inMaintenance > 0);
   const isLoading = useIsMonitorsLoading(mayWrite);
-  return isLoading || isComing([running]);
+  return isLoading || isFirstLoad([running]);
 }
 
 /** Monitors that match the filters. The server searches if the page has only a part of them. */

@@ -40,7 +40,8 @@ const route = v1["contact-methods"];
 const contactsQuery = createDataQuery(listKey("contact-method"), (options) =>
   route.get({ query: {}, ...options }),
 );
-const refresh = () => queryClient.invalidateQueries({ queryKey: listKey("contact-method") });
+const refreshContactMethods = () =>
+  queryClient.invalidateQueries({ queryKey: listKey("contact-method") });
 
 type Open = { step: "edit" | "verify" | "delete"; method: ContactMethod; sent?: ContactOutcome };
 
@@ -70,7 +71,7 @@ export default function ContactMethods() {
               methods={query.data}
               onEnabled={({ method, sent }) => {
                 setOpen({ step: "verify", method, sent });
-                void refresh();
+                void refreshContactMethods();
               }}
             />
           )}
@@ -134,7 +135,7 @@ function OpenDialog({
       onConfirm={async () => {
         await unwrapData(route({ id: method.id }).delete(undefined, addIfMatch(method)));
         if (isThisBrowser(method)) await endUnusedSubscription(method["publicKey"] as string);
-        await refresh();
+        await refreshContactMethods();
       }}
     >
       {t("You are no longer reached through it. It can't be restored.")}
@@ -186,7 +187,7 @@ const useMethodTest = (id: string, name: string) =>
         notifyError(
           new Error(error === null ? t("The test did not arrive.") : translateServerText(error)),
         );
-      void refresh();
+      void refreshContactMethods();
     },
     onError: notifyError,
   });
@@ -310,7 +311,7 @@ function useContactForm(
               addIfMatch(force ? undefined : method, idempotencyKey),
             ),
       );
-      await refresh();
+      await refreshContactMethods();
       onSaved(saved);
     },
     onTheirs,
@@ -467,7 +468,7 @@ function EditDialog({
 }) {
   const type = method.type as ContactType;
   const form = useContactForm(type, method, onSaved, () => {
-    void refresh();
+    void refreshContactMethods();
     onClose();
   });
   return (
@@ -530,7 +531,7 @@ function VerifyDialog({
     { code: "" },
     async ({ code }) => {
       await unwrapData(route({ id }).verify.post({ code: code.trim() }));
-      await refresh();
+      await refreshContactMethods();
     },
     undefined,
   );

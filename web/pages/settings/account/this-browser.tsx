@@ -175,7 +175,7 @@ async function enableBrowser(
     throw new Error(t("The browser did not allow notifications."));
   const previousKey = readBrowserKey();
   const isFailing = methods.some((method) => isThisBrowser(method) && method.lastError !== null);
-  const fields = describeSubscription(await subscribe(isFailing));
+  const fields = describeSubscription(await subscribeBrowser(isFailing));
   const renewed = await renewBrowserMethods(previousKey ?? fields.publicKey, fields);
   rememberBrowserKey(fields.publicKey);
   for (const method of renewed)
@@ -194,7 +194,7 @@ const createMethod = (fields: SubscriptionFields) =>
   );
 
 /** Returns the subscription of this browser. One that fails, or belongs to another person or key, is replaced. */
-async function subscribe(isFailing: boolean): Promise<PushSubscription> {
+async function subscribeBrowser(isFailing: boolean): Promise<PushSubscription> {
   const registration = await navigator.serviceWorker.register("/service-worker.js");
   await navigator.serviceWorker.ready;
   const { publicKey: applicationServerKey } = await unwrapData(dashboard["web-push"].get());
@@ -203,12 +203,15 @@ async function subscribe(isFailing: boolean): Promise<PushSubscription> {
   const current = await registration.pushManager.getSubscription();
   if (current === null) return create();
   const isOwn = (await findBrowserMethods(publicKeyOf(current))).length > 0;
-  if (!isFailing && isOwn) return create().catch(() => replace(current, create));
-  return replace(current, create);
+  if (!isFailing && isOwn) return create().catch(() => replaceSubscription(current, create));
+  return replaceSubscription(current, create);
 }
 
 /** A browser rejects a second subscription with another key. */
-async function replace(current: PushSubscription, create: () => Promise<PushSubscription>) {
+async function replaceSubscription(
+  current: PushSubscription,
+  create: () => Promise<PushSubscription>,
+) {
   await current.unsubscribe();
   return create();
 }
