@@ -10,7 +10,7 @@ import {
   subjectOf,
 } from "./sending/messages.ts";
 import { attemptDelivery, type LinkedRecord, type SendingContext } from "./sending/attempt.ts";
-import { reserveMessage, sendReserved } from "./sending/daily-limit.ts";
+import { releaseIfUnsent, reserveMessage } from "./sending/daily-limit.ts";
 import { recordFailure, recordSkip, updateChannelState } from "./sending/channel-state.ts";
 import type { Receivers } from "./sending/queue.ts";
 import { insertReceipt, isAwaited } from "./sending/receipts.ts";
@@ -48,11 +48,12 @@ export function createChannelReceivers(context: SendingContext): Receivers {
           }
           return {
             statements,
-            send: (cancelled, progress) => {
-              const runAttempt = { cancelled, progress, problem, missed, records };
-              const attempt = () =>
-                attemptDelivery(context, channel, deliveryId, alerts, runAttempt);
-              return sendReserved(reserved, attempt, cancelled);
+            async send(cancelled, progress) {
+              const options = { cancelled, progress, problem, missed, records };
+              const sent = await attemptDelivery(context, channel, deliveryId, alerts, options);
+              // The outcome of an aborted attempt is unknown.
+              if (!cancelled.aborted) await releaseIfUnsent(reserved, sent);
+              return sent;
             },
           };
         },

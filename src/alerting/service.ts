@@ -18,7 +18,7 @@ import {
   type SendingContext,
 } from "./sending/attempt.ts";
 import { findSettings, patchSmtp } from "../accounts/settings/service.ts";
-import { reserveMessage, sendReserved } from "./sending/daily-limit.ts";
+import { releaseIfUnsent, reserveMessage } from "./sending/daily-limit.ts";
 import { failFinally } from "./provider.ts";
 import type { Message } from "./sending/messages.ts";
 import type { InvitationMail, SentInvitation } from "../accounts/invitations/schema.ts";
@@ -303,9 +303,9 @@ async function attemptTest(
       Promise.resolve(failFinally(reserved)),
     );
   const options = verification && { verification };
-  return sendReserved(reserved, () =>
-    attemptDelivery(context, channel, deliveryId, [alert], options),
-  );
+  const sent = await attemptDelivery(context, channel, deliveryId, [alert], options);
+  await releaseIfUnsent(reserved, sent);
+  return sent;
 }
 
 /** Sends a test alert with a channel's unsaved settings, and stores nothing. Throws RATE_LIMITED. */

@@ -60,19 +60,14 @@ export async function reserveMessage(
 const describeLimit = (limit: number) =>
   `The limit of ${formatCount(limit)} ${limit === 1 ? "message" : "messages"} per day is reached. It ends at midnight UTC.`;
 
-/** Sends a reserved message, and releases it if the gateway has certainly not accepted it. The outcome of an aborted attempt is unknown. */
-export async function sendReserved(
+/** Releases a reserved message if the gateway has certainly not accepted it. */
+export async function releaseIfUnsent(
   reservation: Reservation | null,
-  send: () => Promise<CompletedAttempt>,
-  cancelled?: AbortSignal,
-): Promise<CompletedAttempt> {
-  const completed = await send();
-  const isAborted = cancelled?.aborted === true;
-  if (reservation !== null && !isAborted && isUnsent(completed)) {
-    const { store, organizationId, gatewayId, day } = reservation;
-    await store.atomic([{ text: releaseSql, parameters: [day, organizationId, gatewayId] }]);
-  }
-  return completed;
+  completed: CompletedAttempt,
+) {
+  if (reservation === null || !isUnsent(completed)) return;
+  const { store, organizationId, gatewayId, day } = reservation;
+  await store.atomic([{ text: releaseSql, parameters: [day, organizationId, gatewayId] }]);
 }
 
 /** After a timeout, it is unknown whether the gateway has accepted the message, and so whether it costs something. */
