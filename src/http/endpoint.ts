@@ -28,7 +28,7 @@ import {
 } from "./access/authentication.ts";
 import { authorizeLimited, formatLimit, type LimitedAccess } from "./access/limited-access.ts";
 import { type BodyClient, parseMediaType, assertNoBody, parseJson, readBody } from "./body.ts";
-import { holdChange, rehearse } from "./held-changes/service.ts";
+import { holdChange, rehearseUseCase } from "./held-changes/service.ts";
 import { getHoldSeconds, HeldChange } from "./held-changes/schema.ts";
 import { createErrorResponse } from "./responses/error-response.ts";
 import { parseIdempotencyKey, executeOnce, routeOf, acceptsIdempotencyKey } from "./idempotency.ts";
@@ -362,7 +362,7 @@ class RouteHandler {
     // Elysia passes no parameters for a path without any.
     const params = context.params ?? {};
     const input = { ...parsed, scope: rehearsal, params };
-    const response = await rehearse(() => this.#spec.useCase(input));
+    const response = await rehearseUseCase(() => this.#spec.useCase(input));
     const operation = { name: this.#spec.name, params, change };
     const heldChange = await holdChange(scope, operation, response, seconds);
     return buildApiResponse(context.request, heldShape, { data: heldChange });
