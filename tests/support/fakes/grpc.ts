@@ -31,6 +31,18 @@ export const createHealthServer =
     server.emit("connection", socket);
   };
 
+/** Settings, followed by RST_STREAM of the first stream with REFUSED_STREAM (RFC 9113 §6.4). */
+const refuseStream = Buffer.from([
+  0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 4, 3, 0, 0, 0, 0, 1, 0, 0, 0, 7,
+]);
+/** Type, flags (END_HEADERS) and stream of the request. */
+const headersHead = Buffer.from([1, 4, 0, 0, 0, 1]);
+const abortStream: ServeSocket = (socket) =>
+  // Not before the request, which the client can send after its settings.
+  void socket.on("data", (data: Buffer) => {
+    if (data.includes(headersHead)) socket.write(refuseStream);
+  });
+
 const serving = [0, 0, 0, 0, 2, 8, 1];
 
 export const grpc: Fake = {
@@ -49,6 +61,7 @@ export const grpc: Fake = {
     [createHealthServer([0, 0, 0, 0, 2, 8]), "The response is not valid for gRPC."],
     [createHealthServer([0, 0, 0, 0, 2, 0x0b, 1]), "The response is not valid for gRPC."],
     [createHealthServer([], "13"), "The server responded with status 13."],
+    [abortStream, "The server aborted the request (HTTP/2 error 7)."],
     [createHealthServer([], null, 503), "HTTP 503 (Service Unavailable), expected 200."],
     [createHealthServer(serving), "The server does not know the service.", { service: "other" }],
     [replyOnceTo("HTTP/1.1 400 Bad Request\r\n\r\n"), "The response is not valid for gRPC."],

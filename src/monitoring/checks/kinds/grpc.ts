@@ -66,10 +66,14 @@ async function queryHealth(
   });
   stream.on("trailers", readStatusHeader);
   stream.on("data", (chunk: Buffer) => (body = Buffer.concat([body, chunk])));
-  stream.on("error", () => reject(notGrpcError()));
+  const createStreamError = () =>
+    stream.rstCode > 0
+      ? new TargetFailure(`The server aborted the request (HTTP/2 error ${stream.rstCode}).`)
+      : notGrpcError();
+  stream.on("error", () => reject(createStreamError()));
   stream.on("end", () => {
     if (code === "0") resolve(body);
-    else if (typeof code !== "string") reject(notGrpcError());
+    else if (typeof code !== "string") reject(createStreamError());
     else
       reject(
         new TargetFailure(refusals[code] ?? `The server responded with status ${Number(code)}.`),

@@ -89,7 +89,7 @@ async function queryExtra<D>(
   { timeoutMs }: Pick<CheckContext, "timeoutMs">,
 ): Promise<D | null> {
   const { promise, resolve } = Promise.withResolvers<null>();
-  const leftMs = timeoutMs - (performance.now() - startedAt);
+  const leftMs = Math.max(0, timeoutMs - (performance.now() - startedAt));
   const timer = setTimeout(() => resolve(null), Math.min(extraMs, leftMs / 2));
   const found = await Promise.race([converse().catch(() => null), promise]);
   clearTimeout(timer);
