@@ -6,7 +6,7 @@ import {
   SQLiteSyncDialect,
   type SQLiteTable,
 } from "drizzle-orm/sqlite-core";
-import type { AppError } from "../core/errors.ts";
+import { AppError } from "../core/errors.ts";
 import type { WriteHealth } from "./write-health.ts";
 
 /**
@@ -183,13 +183,20 @@ export function cachePerStore<T extends object>(make: (store: Store) => T) {
   };
 }
 
-/** Repeats `attempt` on StaleRead. Each conflict means that another write succeeded, so the system makes progress. */
+/** More conflicts in a row mean that an attempt decides by values that it does not read again. */
+const maxAttempts = 1_000;
+
+/**
+ * Repeats `attempt` on StaleRead. Each conflict means that another write succeeded, so the system makes progress. Throws
+ * UNAVAILABLE instead of an attempt without end, which would stop everybody.
+ */
 export async function retryOnStaleRead<T>(attempt: () => Promise<T>): Promise<T> {
-  for (;;) {
+  for (let attempts = 0; attempts < maxAttempts; attempts++) {
     try {
       return await attempt();
     } catch (error) {
       if (!(error instanceof StaleRead)) throw error;
     }
   }
+  throw new AppError("UNAVAILABLE", "The data changes too often at the moment. Try again.");
 }

@@ -209,6 +209,8 @@ test("retrying reads again after each lost race, and passes on every other error
     return "done";
   });
   expect([value, attempts]).toEqual(["done", 3]);
+  const endless = retryOnStaleRead(() => Promise.reject(new StaleRead()));
+  expect(await endless.catch(codeOf)).toBe("UNAVAILABLE");
   const failing = retryOnStaleRead(async () => {
     attempts += 1;
     throw readUsed();
