@@ -24,6 +24,8 @@ export type Attempt = {
   state: string;
   nonce: string;
   codeVerifier: string;
+  /** Session of the browser at the start; null for none. Its cookie does not come back from another site. */
+  sessionId: string | null;
   /** Start in Unix milliseconds. */
   startedAt: number;
 };
@@ -38,7 +40,7 @@ const nameOf = ({ startedAt, state }: Attempt) =>
 
 /** Stores a new attempt. Authelia rejects a state or nonce that is too short; these have 256 bits. */
 export function rememberAttempt(
-  { vault, clock, cookies, origin }: VisitorContext,
+  { vault, clock, cookies, origin, session }: VisitorContext,
   { providerId, purpose, returnTo }: Pick<Attempt, "providerId" | "purpose" | "returnTo">,
 ): Attempt {
   const attempt: Attempt = {
@@ -49,6 +51,7 @@ export function rememberAttempt(
     state: createToken(43),
     nonce: createToken(43),
     codeVerifier: createToken(43),
+    sessionId: session?.id ?? null,
     startedAt: clock(),
   };
   const known = cookies.list(prefix).toSorted();

@@ -135,7 +135,8 @@ export async function finishAttempt(
     );
   const { purpose } = attempt;
   try {
-    return await finishStarted(context, dependencies, response, attempt);
+    const started = { ...context, replacedSessionId: attempt.sessionId };
+    return await finishStarted(started, dependencies, response, attempt);
   } catch (error) {
     if (error instanceof ProviderFailure && purpose.type === "visitor")
       error.pageId = purpose.pageId;

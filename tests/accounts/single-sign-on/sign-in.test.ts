@@ -66,6 +66,8 @@ async function createWorld(more: object = {}, algorithm: "ES256" | "RS256" = "ES
 }
 type World = Awaited<ReturnType<typeof createWorld>>;
 
+const sessionOf = ({ jar }: CookieBrowser) => jar.get("signalbox_session")?.value ?? "";
+
 const presenceOf = async (browser: CookieBrowser) =>
   (await browser.page("GET", "/session")).json.data;
 
@@ -175,6 +177,19 @@ describe("signing in", () => {
     const token = world.provider.state.requests.find(({ path }) => path === "/token");
     expect(token?.authorization).toStartWith("Basic ");
     expect(token?.body).not.toContain("secret");
+  });
+
+  test("ends the session that the browser had before, also of another person", async () => {
+    await using world = await createWorld();
+    const bea = await createPerson(world, world.ours.id, "member", { name: "Bea" });
+    const browser = world.createBrowser();
+    await browser.page("POST", "/sign-in", { email: bea.email, password });
+    const copies = [world.createBrowser(`signalbox_session=${sessionOf(browser)}`)];
+    await world.signIn(browser);
+    copies.push(world.createBrowser(`signalbox_session=${sessionOf(browser)}`));
+    await world.signIn(browser);
+    for (const copy of copies) expect((await presenceOf(copy)).state).toBe("signed-out");
+    expect((await presenceOf(browser)).person.email).toBe(email);
   });
 
   test("works in two tabs at once, and forgets the ninth unfinished attempt", async () => {
