@@ -287,7 +287,7 @@ function assertHeaderOptions(config: Config, givenAs: ReadonlyMap<string, string
     );
 }
 
-/** Variables that are no settings: for client commands, release builds and systemd units. */
+/** Variables that are not settings: for client commands, release builds and systemd units. */
 const otherVariables = [
   "SIGNALBOX_KEY",
   "SIGNALBOX_CA_FILE",

@@ -6,7 +6,7 @@ import { hourMs } from "./core/time/clock.ts";
 import { join } from "node:path";
 import { createPublicLinkRoutes } from "./alerting/records/routes.ts";
 import type { FairQueue } from "./core/collections/fair-queue.ts";
-import { codeMs } from "./alerting/contact-methods/rules.ts";
+import { codeLifetimeMs } from "./alerting/contact-methods/rules.ts";
 import {
   alertBounds,
   contactBounds,
@@ -202,7 +202,7 @@ function buildApiDependencies(parts: Parts, pageQueue: FairQueue): ApiDependenci
     testMailLimit: createLimitPerMinute(alertBounds.testMails.value),
     replayLimit: createLimitPerMinute(sourceBounds.replays.value),
     testAlertLimit: createLimitPerMinute(alertBounds.testAlerts.value),
-    codeLimit: createRateLimit(contactBounds.codes.value, clock, { windowMs: codeMs }),
+    codeLimit: createRateLimit(contactBounds.codes.value, clock, { windowMs: codeLifetimeMs }),
     reportLimit: createRateLimit(reportBounds.sentNow.value, clock, { windowMs: hourMs }),
     previewLimit: createLimitPerMinute(statusPageBounds.previews.value),
     hostCheckLimit: createLimitPerMinute(statusPageBounds.hostChecks.value),

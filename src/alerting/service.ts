@@ -386,7 +386,7 @@ async function sendOneMail(
   return { delivered: attempt.delivered, message: attempt.message };
 }
 
-/** Builds a mail that is no alert. */
+/** Builds a mail that is not an alert. */
 const buildMailMessage = (
   now: number,
   content: Pick<Message, "title" | "lines" | "url">,

@@ -36,7 +36,7 @@ function describeRequirement(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-/** Explains why a text such as `60s` is no number. */
+/** Explains why a text such as `60s` is not a number. */
 const describeUnit = ({ expected, input }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidType>) =>
   (expected === "number" || expected === "int") &&
   typeof input === "string" &&

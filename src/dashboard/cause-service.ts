@@ -21,7 +21,7 @@ export async function findCauses(scope: Scope, monitorId: string): Promise<Cause
       neighborCount: 0,
     };
   const since = Date.parse(statusSince);
-  // Changes to alert channels are no cause of a failure.
+  // Changes to alert channels can't cause a failure.
   const subjects = [monitorId, ...(groupId === null ? [] : [groupId])];
   const [resolved, changes, failing] = await Promise.all([
     findResolvedChange(scope, monitorId),

@@ -13,11 +13,11 @@ import { OpenPages } from "./open-pages.ts";
 import { mayListen } from "./stream-rules.ts";
 
 /** Interval of checks whether pages may still listen, in addition to events about people. */
-const authorizeMs = 2_000;
+const authorizationIntervalMs = 2_000;
 /** Maximum delay until pages show that results can't be stored. */
-const writesMs = 1_000;
+const writeHealthIntervalMs = 1_000;
 /** Maximum delay of results and deliveries from other processes, with other nodes and without. */
-const rescanMs = { shared: 5_000, alone: 30_000 };
+const rescanIntervalMs = { shared: 5_000, alone: 30_000 };
 
 type Dependencies = {
   store: Store;
@@ -47,13 +47,15 @@ export class LivePages implements LiveEvents, Collector {
     );
     signals.on("results", this.#takeResults).on("deliveries", this.#takeDeliveries);
     this.#timers = [
-      this.#runEvery(authorizeMs, "sessions of open pages can't be read", () =>
+      this.#runEvery(authorizationIntervalMs, "sessions of open pages can't be read", () =>
         this.#endUnauthorized(),
       ),
-      this.#runEvery(writesMs, "changes can't be sent to open pages", () => this.#followWrites()),
+      this.#runEvery(writeHealthIntervalMs, "changes can't be sent to open pages", () =>
+        this.#followWrites(),
+      ),
       setInterval(
         () => this.#rescan(),
-        store.revision() === null ? rescanMs.shared : rescanMs.alone,
+        store.revision() === null ? rescanIntervalMs.shared : rescanIntervalMs.alone,
       ),
     ];
   }

@@ -13,7 +13,7 @@ import { pathOf } from "./request.ts";
 import { getOriginalRequest, replaceRequest } from "./original-request.ts";
 
 const maxBytes = requestBounds.body.value;
-const maxBytesOfPeople = requestBounds.accountBody.value;
+const maxAccountBodyBytes = requestBounds.accountBody.value;
 const maxDepth = requestBounds.nesting.value;
 /** Paths that accept longer bodies, which are read after authentication. */
 const longBodies = /\/api\/v1\/config\/?$|^\/(?:ping|in)\/|^\/v2\/(?:enqueue|alerts)/;
@@ -68,7 +68,11 @@ export async function readBody(
   const absent = !chunked && (length === null || length === "0");
   if (absent && !required) return new Uint8Array();
   assertMediaType(request, types);
-  return readBytes(request, client, "organizationId" in client ? maxBodyBytes : maxBytesOfPeople);
+  return readBytes(
+    request,
+    client,
+    "organizationId" in client ? maxBodyBytes : maxAccountBodyBytes,
+  );
 }
 
 /** Reads a body of any type. Throws PAYLOAD_TOO_LARGE, or RATE_LIMITED if too many bodies arrive at once. */

@@ -179,7 +179,7 @@ const isLimited = (caller: AnyCaller): caller is Extract<AnyCaller, LimitedCalle
   caller.principal !== null && caller.principal.groupIds !== null;
 
 /** Time after which the caller of a request is identified again. Revocations take effect within a second. */
-const identifiedMs = 250;
+const reidentifyAfterMs = 250;
 
 /** Subset of Elysia's context that handlers use. */
 type HandlerContext<Params = unknown> = {
@@ -316,7 +316,7 @@ class RouteHandler {
     const client = identifyBodyClient(requestContext, sender);
     const startedAt = performance.now();
     const bytes = await readBody(request, client, this.#needsBody, types, maxBodyBytes);
-    const isLate = performance.now() - startedAt > identifiedMs;
+    const isLate = performance.now() - startedAt > reidentifyAfterMs;
     const caller = isLate ? await this.#identifyAgain(context) : sender;
     this.#extendTimeout(context);
     const isJson = types === undefined && (this.#needsBody || bytes.length > 0);

@@ -8,9 +8,9 @@ const sampleSize = 32;
 /**
  * Minimum pause between two measurements, in milliseconds. Identifying connections takes a system call per request.
  */
-const restMs = 8;
+const measurePauseMs = 8;
 /** Duration of a turn, in milliseconds, after which new connections wait for the next turn. */
-const longMs = 8;
+const turnMs = 8;
 /** Number of connections that a turn always serves, because turns are also long on a busy machine. */
 const fewConnections = 8;
 /** Time for waiting requests per turn, in milliseconds. */
@@ -41,7 +41,7 @@ export function createFairTurns(
     }
     const connection = connectionOf(request);
     if (served.has(connection)) return false;
-    if (served.size >= fewConnections && now() - turnSince >= longMs) return true;
+    if (served.size >= fewConnections && now() - turnSince >= turnMs) return true;
     served.add(connection);
     return false;
   }
@@ -54,7 +54,7 @@ export function createFairTurns(
     while (answered < waiting.length && now() < until) waiting[answered++]?.();
     waiting.splice(0, answered);
     if (waiting.length === 0) {
-      restsUntil = now() + restMs;
+      restsUntil = now() + measurePauseMs;
       return;
     }
     turnSince = now();

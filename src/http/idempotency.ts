@@ -194,7 +194,7 @@ class KeyedRequest {
   ): StoredResponse {
     const { services, resources } = this.#context;
     const bytes = typeof body === "string" ? Buffer.byteLength(body) : Infinity;
-    const hasRoom = bytes <= maxBody && usedBytes + bytes <= maxBytes;
+    const hasRoom = bytes <= maxBodyBytes && usedBytes + bytes <= maxBytes;
     const isReadable = () => resources.find(this.#keyed.method, location) !== null;
     if (typeof body !== "string" || (!hasRoom && isReadable()))
       return { status, location, etag, body: "" };
@@ -218,7 +218,7 @@ type Row = typeof responses.$inferSelect;
 type StoredResponse = Pick<ApiResponse, "status" | "location" | "etag"> & { body: string };
 
 const tableName = "idempotent_answers";
-const maxBody = requestBounds.idempotentBody.value;
+const maxBodyBytes = requestBounds.idempotentBody.value;
 const maxRows = requestBounds.idempotentResponses.value;
 const maxBytes = requestBounds.idempotentBodies.value;
 

@@ -1,4 +1,4 @@
-const momentMs = 10;
+const contentionWindowMs = 10;
 
 /**
  * Detects whether several clients are writing concurrently. Two changes of the client within 10 ms are contention. A
@@ -16,6 +16,6 @@ export function createWriteContention(now: () => number = () => performance.now(
       turnBeforeAt = lastTurnAt;
       lastTurnAt = now();
     },
-    isContended: () => now() - turnBeforeAt < momentMs,
+    isContended: () => now() - turnBeforeAt < contentionWindowMs,
   };
 }

@@ -19,10 +19,10 @@ import { pageFields } from "../core/paging.ts";
 export const IncidentStatus = z.enum(incidentStatuses).meta({ id: "IncidentStatus" });
 export type IncidentStatus = z.infer<typeof IncidentStatus>;
 
-const maxMessage = 5000;
+const maxMessageLength = 5000;
 
 /** Texts of an update in other languages, by language. */
-const translation = z.strictObject({ message: paragraphs(maxMessage) }).optional();
+const translation = z.strictObject({ message: paragraphs(maxMessageLength) }).optional();
 const translationFields = Object.fromEntries(
   pageLanguages.map((language) => [language, translation]),
 ) as Record<PageLanguage, typeof translation>;
@@ -194,7 +194,7 @@ export const Incident = z
 export type Incident = z.infer<typeof Incident>;
 
 const title = line(500).meta({ example: "Checkout is slow" });
-const message = paragraphs(maxMessage).meta({
+const message = paragraphs(maxMessageLength).meta({
   description: "Update text, as Markdown; shown on the timeline and on the public status page.",
   example: "We found the cause and are rolling back.",
 });

@@ -90,7 +90,7 @@ export const summaryColumns = `id, title, status, severity, monitor_id AS "monit
 
 /** Timeline entries per query. Queries for short entries read more, up to `maxPortion`. */
 const rowsPerPortion = 50;
-const maxPortion = 1_000;
+const maxPortionRows = 1_000;
 /** Size in bytes above which a timeline is streamed. */
 const listedBytes = 256 * 1024;
 /** Estimated bytes of an entry in addition to its text. */
@@ -195,7 +195,7 @@ async function* readPortions<T extends { id: string }>(
   const averageBytes = entryBytes + textBytes / Math.max(1, count);
   const limit = Math.max(
     rowsPerPortion,
-    Math.min(maxPortion, Math.floor(listedBytes / averageBytes)),
+    Math.min(maxPortionRows, Math.floor(listedBytes / averageBytes)),
   );
   for (let last = ""; ;) {
     const position = [organizationId, incidentId, last, limit];

@@ -79,7 +79,7 @@ export function listReportFacts(
   ];
 }
 
-/** Describes a total time. Zero is no short time. */
+/** Describes a total time. Zero does not count as a short time. */
 export const describeDuration = (seconds: number, language: Language): string =>
   seconds === 0 ? language.number(0) : language.duration(seconds);
 

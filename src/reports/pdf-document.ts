@@ -1,5 +1,5 @@
 /** Composes a report as an HTML document for paper. It loads nothing and contains no script. */
-import { colours, escapeEntities } from "../alerting/providers/formatting.ts";
+import { toneColors, escapeEntities } from "../alerting/providers/formatting.ts";
 import { reportBounds } from "../core/limits.ts";
 import type { Language } from "../status-pages/languages/language.ts";
 import {
@@ -15,9 +15,9 @@ import type { DayTone, Report, ReportDay, ReportFigures } from "./schema.ts";
 const maxRows = reportBounds.printedRows.value;
 
 const tones: Record<DayTone, string> = {
-  up: colours.up,
-  degraded: colours.degraded,
-  down: colours.down,
+  up: toneColors.up,
+  degraded: toneColors.degraded,
+  down: toneColors.down,
   maintenance: "#2e90fa",
   none: "#d0d5dd",
 };

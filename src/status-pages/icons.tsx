@@ -1,7 +1,7 @@
 /** Draws the icons of status pages: monitor states, the Signalbox mark and the bell. */
 import type { Tone } from "./rendering/view.ts";
 
-/** Shapes of states, which differ in form as well as in colour. */
+/** Shapes of states, which differ in form as well as in color. */
 const shapes: Record<Tone, React.ReactNode> = {
   up: (
     <>

@@ -80,7 +80,7 @@ export function createIncidentReader(
       const incidentQuery = { at, limit, ...(before && { before }), ...(only && { only }) };
       const found = await loadIncidents(store, page, shownMonitors, rows, incidentQuery);
       if (before !== undefined && found[0]?.updates.length === 0) return null;
-      return limitUpdates(found, measureText, createTextBudget(maxTextOfOne))[0] ?? null;
+      return limitUpdates(found, measureText, createTextBudget(maxIncidentTextBytes))[0] ?? null;
     },
     /** Incidents opened in this period, newest first. */
     openedBetween: async (from: number, to: number) =>
@@ -182,12 +182,12 @@ const incidentColumns = `id, case when automatic is null then title else '' end 
   status, severity, origin, monitor_id as monitorId, monitor_ids as monitorIds, impacts, impact_changes as impactChanges, created_at as createdAt, updated_at as updatedAt,
   resolved_at as resolvedAt`;
 
-const isAffected = `exists (select 1 from incident_monitors its
+const isAffectedSql = `exists (select 1 from incident_monitors its
     where its.organization_id = incidents.organization_id and its.incident_id = incidents.id
       and its.monitor_id in (select value from json_each(?)))`;
 
-const isPublished = `public and (${isAffected}
-  or (origin = 'manual' and (monitor_id is null or (? and not ${isAffected}))))`;
+const isPublishedSql = `public and (${isAffectedSql}
+  or (origin = 'manual' and (monitor_id is null or (? and not ${isAffectedSql}))))`;
 
 /** Greater than any ID. */
 const lastId = "~";
@@ -195,7 +195,7 @@ const lastId = "~";
 // The plus keeps the primary key out of the plan: at present, all incidents are before `lastId`.
 const openSql = `select ${incidentColumns} from incidents
   where organization_id = ? and +id < ? and status in ('investigating', 'identified', 'monitoring')
-    and ${isPublished}
+    and ${isPublishedSql}
   order by id desc limit ?`;
 
 // A correction alone does not bring an old incident back to the page.
@@ -205,11 +205,11 @@ const recentSql = `select ${incidentColumns} from incidents
       where u.organization_id = incidents.organization_id and u.incident_id = incidents.id), ''),
     coalesce((select published_at from incident_postmortems p
       where p.organization_id = incidents.organization_id and p.incident_id = incidents.id), ''))
-    and ${isPublished}
+    and ${isPublishedSql}
   order by updated_at desc limit ?`;
 
 const betweenSql = `select ${incidentColumns} from incidents
-  where organization_id = ? and id >= ? and id < ? and ${isPublished} order by id desc limit ?`;
+  where organization_id = ? and id >= ? and id < ? and ${isPublishedSql} order by id desc limit ?`;
 
 const updatesSql = `select u.incident_id as incidentId, u.id, u.status, u.automatic, u.translations,
     case when u.automatic is null then u.message else '' end as message, u.created_at as createdAt,
@@ -237,15 +237,15 @@ const postmortemsSql = `select p.incident_id as incidentId, p.message, p.publish
   where p.published_at <= ?`;
 
 const incidentSql = `select ${incidentColumns} from incidents
-  where organization_id = ? and id = ? and ${isPublished}`;
+  where organization_id = ? and id = ? and ${isPublishedSql}`;
 
 const earlierSql = `select 1 from incidents
-  where organization_id = ? and id < ? and ${isPublished} limit 1`;
+  where organization_id = ? and id < ? and ${isPublishedSql} limit 1`;
 
 // Examines at most the latest 1,000 incidents, even if the page shows none of them.
 const lastSql = `select updated_at as updatedAt from (select * from incidents
     where organization_id = ? order by updated_at desc limit 1000) incidents
-  where ${isPublished} limit 1`;
+  where ${isPublishedSql} limit 1`;
 
 /** Maximum incidents on a page. */
 const maxIncidents = statusPageBounds.shownIncidents.value;
@@ -254,7 +254,7 @@ const updatesPerIncident = statusPageBounds.updatesPerIncident.value;
 /** Maximum updates on the page of an incident. */
 const updatesPerIncidentPage = statusPageBounds.updatesPerIncidentPage.value;
 /** Maximum text on the page of an incident, in bytes: the longest postmortem and the same size for updates. */
-const maxTextOfOne = statusPageBounds.texts.value;
+const maxIncidentTextBytes = statusPageBounds.texts.value;
 /** Incidents per query. Other work can run between two queries. */
 const incidentsPerPortion = 20;
 

@@ -316,16 +316,16 @@ function listScriptWords(language: Language) {
   };
 }
 
-/** Returns the icon of the browser tab: a dot in the colour of the state. */
+/** Returns the icon of the browser tab: a dot in the color of the state. */
 function renderFavicon(tone: Tone): string {
-  const colours = {
+  const dotColors = {
     up: "12805c",
     degraded: "9a6200",
     down: "c2273b",
     maintenance: "5a4fc9",
     none: "77746d",
   };
-  return `data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='8' cy='8' r='7' fill='%23${colours[tone]}'/%3E%3C/svg%3E`;
+  return `data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='8' cy='8' r='7' fill='%23${dotColors[tone]}'/%3E%3C/svg%3E`;
 }
 
 export function BackLink({ to, language }: Pick<PageDocument, "to" | "language">) {

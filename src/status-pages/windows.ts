@@ -6,7 +6,7 @@ import { mapYielding } from "../core/time/event-loop.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Store } from "../database/store.ts";
 import { parseRule } from "../monitoring/maintenance/recurrence-rules.ts";
-import { listOccurrences, searchedMs } from "../monitoring/maintenance/rules.ts";
+import { listOccurrences, searchSpanMs } from "../monitoring/maintenance/rules.ts";
 import {
   listPublicWindows,
   rewindWindows,
@@ -99,7 +99,7 @@ export function createWindowReader(
       const found = announced.find(([window]) => window.id === id);
       if (found === undefined) return null;
       const [window, monitors] = found;
-      const nextOccurrence = occurrence ?? listOccurrences(window, now, now + searchedMs, 1)[0];
+      const nextOccurrence = occurrence ?? listOccurrences(window, now, now + searchSpanMs, 1)[0];
       if (nextOccurrence === undefined) return null;
       return {
         ...buildPublicWindow(window, nextOccurrence, monitors, now),

@@ -182,7 +182,7 @@ test("a delivery without known recipients is attempted three times, and counts a
   await backup.changeState("up");
   await world.later();
   expect(service.asked).toHaveLength(4);
-  // People behind the service may not know of the outage.
+  // The recipients of the service possibly don't know of the outage.
   expect(JSON.parse(service.asked[3]?.body ?? "").title).toStartWith("Backup was down from ");
 });
 

@@ -36,7 +36,7 @@ const damages: Record<string, Damage> = {
   "a lost key file": (file) => rmSync(file.replace("signalbox.db", "secret.key")),
 };
 
-/** Damages a file behind its header. */
+/** Damages a file after its header. */
 async function flipBits(file: string) {
   const bytes = await Bun.file(file).bytes();
   for (let at = 4096; at < bytes.length; at += 64) bytes[at] = ~(bytes[at] ?? 0);

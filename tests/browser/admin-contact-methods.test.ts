@@ -1,4 +1,4 @@
-/** Own contact methods in the settings: added, verified by a code, and their look. */
+/** A person's own contact methods in the settings: adding, verification by a code, and their look. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { PushedMessage } from "../../src/alerting/pushed-message.ts";

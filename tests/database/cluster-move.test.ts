@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, readdirSync, truncateSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { createOrganization, listOrganizations } from "../../src/accounts/organizations/service.ts";
-import { maxBytesForSeveralNodes, replaceAll } from "../../src/database/rqlite/cluster-image.ts";
+import { maxSharedBytes, replaceAll } from "../../src/database/rqlite/cluster-image.ts";
 import { exportFromCluster, importToCluster } from "../../src/database/rqlite/cluster-move.ts";
 import { type Content, readContent, listDifferences } from "../../src/database/backup/content.ts";
 import { openDataDirectory } from "../../src/database/file/data-directory.ts";
@@ -124,7 +124,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     // More than the nodes' log accepts, which would make the leader lose the lead.
     const image = join(newDirectory(), "large.db");
     writeFileSync(image, "");
-    truncateSync(image, maxBytesForSeveralNodes + 1);
+    truncateSync(image, maxSharedBytes + 1);
     const large = { image, wanted: before, before: image };
     const client = new RqliteClient(buildClusterAddress(...cluster));
     expect(await readRejection(replaceAll(client, large))).toMatchObject({

@@ -70,7 +70,7 @@ test("a report is sent once to each address when its week or month is over in th
     { ...unset, ...mail, to: [boss, cfo] },
     { ...unset, interval: "weekly", to: [boss] },
   ]);
-  // Nothing of the time before the reports were set up.
+  // No report covers the time before the reports were set up.
   expect(await runAt("2026-10-24T10:01:00.000Z")).toEqual([]);
   const buildWeek = (days: string) => `boss@team.example: Report of ${days} October 2026: Ours`;
   expect(await runAt("2026-10-25T23:10:00.000Z")).toEqual([]);
@@ -153,7 +153,7 @@ test("each recipient gets the report in their language, and people at the addres
   expect(await runAt("2026-11-01T00:20:00.000Z")).toEqual(
     [german, "jefe@team.example: 2026年10月のレポート：Payments、Ours"].toSorted(),
   );
-  // A new address of the same person is no new recipient.
+  // A new address of the same person is not a new recipient.
   database.run("UPDATE people SET email = 'new@team.example', email_key = 'new@team.example'");
   await update({ reportMails: [{ ...mail, to: [to[0]] }] });
   expect(await runAt("2026-11-01T00:21:00.000Z")).toEqual([]);

@@ -44,7 +44,7 @@ test("a public text that names a monitor by its internal name gets the name that
   expect(find("Queue, and Queue again")).toEqual([
     { name: "Queue", publicName: null, unknownOn: [] },
   ]);
-  // Names on the page, parts of public names, parts of words, and other cases are no findings.
+  // Names on the page, parts of public names, parts of words, and other cases are not findings.
   for (const text of [
     "Shop is down",
     "Web is down",

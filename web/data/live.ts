@@ -230,7 +230,7 @@ function isPart() {
 }
 
 /** Minimum interval between requests for a partial overview. */
-const partlyMs = 2_000;
+const partialRefreshMs = 2_000;
 
 const partialOverview = {
   timer: null as ReturnType<typeof setTimeout> | null,
@@ -242,7 +242,7 @@ const partialOverview = {
         this.at = performance.now();
         scheduleRefresh(overviewKey);
       },
-      Math.max(0, this.at + partlyMs - performance.now()),
+      Math.max(0, this.at + partialRefreshMs - performance.now()),
     );
   },
 };

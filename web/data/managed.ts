@@ -19,7 +19,7 @@ const sectionNouns = {
  * Managed records that were changed or deleted since the configuration was applied. Refetched on
  * every visit.
  */
-export const differingQuery = {
+export const driftedRecordsQuery = {
   ...createDataQuery(["configuration", "differing"], (options) =>
     dashboard.configuration.records.get({ query: { differing: "true" }, ...options }),
   ),

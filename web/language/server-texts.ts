@@ -36,7 +36,7 @@ type Pattern = {
 /** Learns of the entries that were used, and of the parts that stayed as they are. */
 type Listener = { onUse(english: string): void; onKeep(text: string): void };
 
-const maxTranslated = 2_000;
+const maxTranslatedTexts = 2_000;
 /** Longer texts are not from the server alone. */
 const maxLength = 2_000;
 /** Sentences, and colons, after which the rest can be of others. */
@@ -55,7 +55,7 @@ export function createTranslator(
     let found = translated.get(text);
     if (found === undefined) {
       found = translator.translateText(text) ?? translator.keep(text);
-      if (translated.size >= maxTranslated) translated.clear();
+      if (translated.size >= maxTranslatedTexts) translated.clear();
       translated.set(text, found);
     }
     return found;

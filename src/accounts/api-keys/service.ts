@@ -173,7 +173,7 @@ function createAlreadyRevokedError() {
  * revoke the key in the meantime.
  */
 const trustedMs = 500;
-const maxTrusted = 10_000;
+const maxTrustedKeys = 10_000;
 
 type Row = Pick<
   typeof apiKeys.$inferSelect,
@@ -224,7 +224,7 @@ export function createApiKeyCache(store: Store, clock: Clock): KeyLookup {
     const holder = await readHolder(store, byHash, [keyHash], now);
     if (holder === null) return null;
     const { principal, mayPing, expires } = holder;
-    if (trusted.size >= maxTrusted) trusted.clear();
+    if (trusted.size >= maxTrustedKeys) trusted.clear();
     if (asOf === commits)
       trusted.set(keyHash, { principal, mayPing, until: Math.min(now + trustedMs, expires) });
     return holder;

@@ -102,10 +102,10 @@ const organizations = z
     "must name each organization once",
   );
 
-const shared = { name: line(100), enabled: z.boolean().default(true) };
+const commonFields = { name: line(100), enabled: z.boolean().default(true) };
 
 export const NewIdentityProvider = z.strictObject({
-  ...shared,
+  ...commonFields,
   ...settings,
   organizations: organizations.default([]),
 });
@@ -114,7 +114,7 @@ export type NewIdentityProvider = z.output<typeof NewIdentityProvider>;
 export const IdentityProviderPatch = bodySchema(
   ["id", "secretsSet", "people", "createdAt", "updatedAt"],
   z.strictObject({
-    ...toPatchShape(shared),
+    ...toPatchShape(commonFields),
     ...toPatchShape(settings),
     organizations: organizations.optional(),
   }),
@@ -126,7 +126,7 @@ const { clientSecret: _clientSecret, ...shown } = settings;
 /** A sign-in provider as administrators see it. */
 export const IdentityProvider = z.object({
   id: Id,
-  ...shared,
+  ...commonFields,
   ...shown,
   issuer: z.string(),
   allowedDomains: z.array(z.string()),

@@ -55,7 +55,7 @@ export async function reauthenticate(
 }
 
 /** Age of a sign-in that confirms a change by a person without a password. */
-const recentMs = 10 * 60_000;
+const recentSignInMs = 10 * 60_000;
 
 /**
  * Confirms a new way to sign in: by the password, or by a recent sign-in of a person without one.
@@ -69,7 +69,8 @@ export async function confirmSignInChange(
   if (row.hasPassword && password === undefined)
     throw invalidFieldError("password", "is required: your current one");
   if (password !== undefined) return reauthenticate(context, password);
-  if (Math.abs(context.clock() - Date.parse(context.session.startedAt)) < recentMs) return row;
+  if (Math.abs(context.clock() - Date.parse(context.session.startedAt)) < recentSignInMs)
+    return row;
   throw new AppError(
     "FORBIDDEN",
     "You have no password, so this needs a recent sign-in. Sign out and in again, then do this within 10 minutes.",

@@ -17,7 +17,7 @@ import type { SessionRow } from "./store.ts";
 
 /** Cache lifetime without writes. A store without a write counter reads the session for each request. */
 const trustedMs = 500;
-const maxTrusted = 10_000;
+const maxTrustedSessions = 10_000;
 
 const columns = `SELECT s.id, s.stage, s.created_at AS "createdAt", s.last_seen_at AS "lastSeenAt",
   s.by_password AS "byPassword", s.header_user AS "headerUser", s.provider_id AS "providerId",
@@ -137,7 +137,7 @@ export function createSessionCache(
       if (session === null) return null;
       seenAt.set(session.id, now);
       if (isTrusted) return session;
-      if (trusted.size >= maxTrusted) trusted.clear();
+      if (trusted.size >= maxTrustedSessions) trusted.clear();
       trusted.set(hash, { session, revision, until: now + trustedMs });
       return session;
     },

@@ -10,7 +10,7 @@ import type { Statement } from "../../database/store.ts";
 import { createId, createToken, sha256 } from "../../core/ids.ts";
 import type { SignedInContext, VisitorContext } from "../../http/visitor-context.ts";
 import { passwordWay, type SignInWay } from "../../http/access/session.ts";
-import { oldestMs } from "./rules.ts";
+import { maxSessionAgeMs } from "./rules.ts";
 import {
   addSession,
   copySession,
@@ -50,7 +50,7 @@ export function buildNewSession(
   return {
     statements: [...endedIds.map((id) => removeSession(store, id)), addSession(store, row)],
     handOver: () => {
-      context.setSessionCookie(token, oldestMs / 1000);
+      context.setSessionCookie(token, maxSessionAgeMs / 1000);
       if (stage === "signed-in") context.knownNetworks.add(address);
     },
   };
@@ -69,7 +69,7 @@ export function buildRenewedSession(context: SignedInContext) {
       copySession(session.id, { id, tokenHash: sha256(token), lastSeenAt: formatTimestamp(now) }),
       removeSessions(store, session.person.id, id),
     ],
-    handOver: () => context.setSessionCookie(token, oldestMs / 1000),
+    handOver: () => context.setSessionCookie(token, maxSessionAgeMs / 1000),
   };
 }
 

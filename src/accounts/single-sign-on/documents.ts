@@ -20,7 +20,7 @@ type ProviderAccess = Pick<OpenedProvider, "issuer" | "certificateAuthorities">;
 /** Time for which a discovery document is cached. */
 const cachedMs = 10 * 60_000;
 /** Time for which a failure is cached, so that visitors can't make this machine send many requests. */
-const failedMs = 5_000;
+const failureCachedMs = 5_000;
 
 type CachedDocument = { version: string; until: number; document: Promise<Metadata> };
 
@@ -40,7 +40,7 @@ export class ProviderDocuments {
     const document = fetchMetadata(provider, connection);
     const entry: CachedDocument = { version, until: now + cachedMs, document };
     setRecent(this.#cached, id, entry, singleSignOnBounds.providers.value);
-    document.catch(() => void (entry.until = connection.clock() + failedMs));
+    document.catch(() => void (entry.until = connection.clock() + failureCachedMs));
     return document;
   }
 

@@ -33,7 +33,7 @@ import { buildAuthorizationUrl, parseEndpoint, redeemResponse } from "./protocol
 import { applyGroups, buildPersonWithoutPassword, buildProvisioning } from "./provisioning.ts";
 import { isDomainAllowed, toLocalPath, type VerifiedClaims } from "./rules.ts";
 
-/** A visitor whom a provider has identified. They are no person, and have no session. */
+/** A visitor whom a provider has identified. They are not a person of the appliance yet, and have no session. */
 export type IdentifiedVisitor = {
   pageId: string;
   provider: OpenedProvider;

@@ -297,11 +297,11 @@ export function targetsOf(channel: { type: string; [field: string]: unknown }): 
 
 export type ChannelRow = typeof alertChannels.$inferSelect;
 
-/** Matches channels that are no contact methods of people. */
+/** Matches channels that are not contact methods of people. */
 export const matchOrdinary = (values: { organizationId: string; id?: string }) =>
   and(matchValues(alertChannels, values), isNull(alertChannels.personId));
 
-/** Finds a channel that is no contact method. */
+/** Finds a channel that is not a contact method. */
 export async function findOrdinaryChannel({ store, organizationId }: Tenant, id: string) {
   const [row] = await store.db
     .select()

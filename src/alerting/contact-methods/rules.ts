@@ -3,7 +3,7 @@ import { sha256 } from "../../core/ids.ts";
 import type { Priority } from "../../core/statuses.ts";
 
 /** Validity of a code. */
-export const codeMs = 15 * 60_000;
+export const codeLifetimeMs = 15 * 60_000;
 /** Wrong codes after which a new one must be sent. */
 export const codeAttempts = 5;
 
@@ -23,7 +23,7 @@ export function checkCode(stored: StoredCode, code: string, now: number): CodeVe
   const { id, codeHash, codeExpiresAt, codeAttempts: wrong } = stored;
   const isOpen = codeHash !== null && codeExpiresAt !== null && (wrong ?? 0) < codeAttempts;
   // A code that is valid for longer was sent while the clock was ahead.
-  if (!isOpen || codeExpiresAt <= now || codeExpiresAt > now + codeMs) return "expired";
+  if (!isOpen || codeExpiresAt <= now || codeExpiresAt > now + codeLifetimeMs) return "expired";
   return hashCode(id, code) === codeHash ? "right" : "wrong";
 }
 

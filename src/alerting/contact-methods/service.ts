@@ -27,7 +27,7 @@ import {
 import { messageKinds } from "../channels/routing-schema.ts";
 import type { Delivery } from "../schema.ts";
 import { sendTest, type TestDependencies, testReceiver } from "../service.ts";
-import { checkCode, codeAttempts, codeMs, hashCode } from "./rules.ts";
+import { checkCode, codeAttempts, codeLifetimeMs, hashCode } from "./rules.ts";
 import {
   type ContactMethod,
   type ContactMethodPatch,
@@ -249,7 +249,7 @@ export async function sendCode(
   await scope.store.atomic([
     storeCode(scope, id, {
       codeHash: hashCode(id, code),
-      codeExpiresAt: scope.clock() + codeMs,
+      codeExpiresAt: scope.clock() + codeLifetimeMs,
       codeAttempts: 0,
     }),
   ]);

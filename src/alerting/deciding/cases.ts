@@ -76,7 +76,7 @@ export function replacesProblem(problem: string, other: string): boolean {
 export const isOfCertificate = (problem: string) => problem.startsWith("certificate ");
 
 /** Age at which cases of problems reported by older versions are closed. Those versions sent no end event. */
-const troubleMs = 600_000;
+const oldProblemMs = 600_000;
 
 /** Cases examined in one tick, divided among the organizations, and minimum of each. */
 const casesPerRound = 1_000;
@@ -103,7 +103,7 @@ export function createCaseRound(store: Store) {
     const maxCases = Math.max(minCases, Math.floor(casesPerRound / organizations.length));
     const turns = organizations.map(({ id }) => [id, ...(positions.get(id) ?? ["", "", ""])]);
     const examined = await store.query<Row>(roundSql, [
-      formatTimestamp(now - troubleMs),
+      formatTimestamp(now - oldProblemMs),
       maxCases,
       JSON.stringify(turns),
     ]);

@@ -134,7 +134,7 @@ export type Decision = {
 };
 
 /** Delay of a due reminder while the monitor's checks have no verdict. */
-const unjudgedMs = 60_000;
+const unjudgedDelayMs = 60_000;
 
 /** The subjects that a decision reads, and the number of rows that it can write. */
 export type DecisionScope = Omit<SnapshotScope, "now"> & { rows: number; part: Part | null };
@@ -517,7 +517,7 @@ export function applyTimer(decision: Decision, { monitorId }: Timer) {
   if (steady !== null) return applyStep(decision, monitor, steady, state, at, about);
   if (!isReminderDue(memory, reminderMsOf(monitor), now)) return;
   if (!isJudged(monitor, decision.runningSince))
-    return out.remember(monitorId, { ...memory, remindAt: now + unjudgedMs });
+    return out.remember(monitorId, { ...memory, remindAt: now + unjudgedDelayMs });
   const record = findRecord(snapshot, monitorId, "state");
   const isHeld = record !== null && isQuiet(record);
   // Nothing is sent after an acknowledgment in the meantime.
@@ -544,7 +544,7 @@ export function applySnoozeEnd(decision: Decision, record: OpenRecord) {
   const { snapshot, out, now } = decision;
   if (record.snoozedUntil === null || record.snoozedUntil > now) return;
   if (isUncertain(decision, record))
-    return out.write(setDueAt(snapshot.organizationId, record.id, now + unjudgedMs));
+    return out.write(setDueAt(snapshot.organizationId, record.id, now + unjudgedDelayMs));
   out.write(guardRecord(snapshot.organizationId, record));
   const data = JSON.parse(record.data) as object;
   const at = formatTimestamp(now);

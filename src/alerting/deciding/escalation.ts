@@ -87,14 +87,14 @@ const describeStep = (
     : { policy: plan?.name ?? null, step, steps: plan?.steps.length ?? step };
 
 /** A step that runs later than this was missed, because the appliance was off or stood still. */
-const missedMs = 60_000;
+const missedStepMs = 60_000;
 
 /**
  * Returns the start from which the next steps count. If an acknowledgment, a snooze or a standstill postponed this
  * step, the next ones keep their distance, so that people have time to acknowledge.
  */
 function findStart(from: number, dueAt: number, policy: Plan, stage: Stage, now: number): number {
-  const lateMs = now - dueAt > missedMs ? now - dueAt : 0;
+  const lateMs = now - dueAt > missedStepMs ? now - dueAt : 0;
   return from + Math.max(0, dueAt - computeStageTime(policy, stage, from)) + lateMs;
 }
 

@@ -38,11 +38,11 @@ export type AlertHold = {
 /** Longest wait for the checks of another monitor, and for the monitor's own checks after the other is up again. */
 const maxWaitMs = 300_000;
 /** Time between two decisions while checks are awaited. */
-const lookMs = 2_000;
+const pollMs = 2_000;
 /** Time between two decisions while another monitor is down. Its recovery triggers one at once. */
-export const idleLookMs = 300_000;
+export const idlePollMs = 300_000;
 /** The same while it is in maintenance: no event reports its recovery. */
-const maintenanceLookMs = 30_000;
+const maintenancePollMs = 30_000;
 
 /** Whether a monitor is down, also during maintenance. */
 const isFailing = ({ status, failures }: Ancestor) =>
@@ -61,7 +61,7 @@ export function decideHold(
   const notifying = ancestors.filter(({ notifies }) => notifies);
   const cause = notifying.filter(isFailing).toSorted((a, b) => a.since - b.since)[0];
   if (cause !== undefined) {
-    const waitMs = cause.status === "down" ? idleLookMs : maintenanceLookMs;
+    const waitMs = cause.status === "down" ? idlePollMs : maintenancePollMs;
     return { behind: cause.id, until: now + waitMs };
   }
   const isBackInMaintenance = ({ id, status }: Ancestor) =>
@@ -72,7 +72,7 @@ export function decideHold(
     const end = findWaitEnd(outage, ancestor);
     // A wait that ends later was decided before the clock went back.
     if (end !== null && now < end && end <= now + maxWaitMs)
-      return { behind: null, until: Math.min(end, now + lookMs) };
+      return { behind: null, until: Math.min(end, now + pollMs) };
   }
   return null;
 }

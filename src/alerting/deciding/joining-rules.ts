@@ -3,9 +3,9 @@ import { type Cause, type CauseKind, causeKinds } from "../../core/causes.ts";
 import { type Priority, priorities } from "../../core/statuses.ts";
 
 /** Maximum time between the starts of two outages with the same cause. */
-const joinMs = 60_000;
+const joinWindowMs = 60_000;
 /** Time after the start of an outage at which its channels are notified of those that belong to it. */
-export const joinedNoticeMs = joinMs + 5_000;
+export const joinedNoticeMs = joinWindowMs + 5_000;
 
 /** Whether the time of the joined notice is reached. A time further ahead was set before the clock was set back. */
 export const isJoinedDue = (dueAt: number, now: number): boolean =>
@@ -25,7 +25,7 @@ export type JoinedOutage = {
 
 /** Whether two outages started within a minute of each other. */
 export const isTogether = (own: JoinedOutage, other: JoinedOutage): boolean =>
-  Math.abs(own.since - other.since) <= joinMs;
+  Math.abs(own.since - other.since) <= joinWindowMs;
 
 /**
  * Whether everyone whom the alert of an outage reaches is also reached by the alert of the other one, as urgently, by

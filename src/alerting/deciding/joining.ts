@@ -7,7 +7,7 @@ import { addEntry } from "../records/store.ts";
 import { listNames } from "../sending/messages.ts";
 import type { Outbox } from "../sending/outbox.ts";
 import type { CauseMemory } from "./cause-memory.ts";
-import { decideHold, idleLookMs } from "./holding-rules.ts";
+import { decideHold, idlePollMs } from "./holding-rules.ts";
 import {
   describeCause,
   isCovered,
@@ -56,7 +56,7 @@ export function joinOutage(
   }
   const { cause } = leader;
   addJoined(decision, leader.monitor, { id, name: monitor.name, cause });
-  return { since: ownOutage.since, behind: leader.monitor.id, cause, until: now + idleLookMs };
+  return { since: ownOutage.since, behind: leader.monitor.id, cause, until: now + idlePollMs };
 }
 
 /** Whether an outage can belong to that of another monitor, which has just been reported. */

@@ -8,7 +8,7 @@ import type { StoredStatus } from "../../core/statuses.ts";
 const flapChanges = 10;
 const flapWindowMs = 30 * 60_000;
 /** A flapping monitor is stable again after this time without a state change. */
-export const steadyMs = 10 * 60_000;
+export const steadyStateMs = 10 * 60_000;
 /** Days before a certificate's expiry at which channels are notified, once per step. */
 export const certificateDays = [14, 7, 3, 1] as const;
 
@@ -99,7 +99,7 @@ export function stepAfterFlapping(
 ): Step | null {
   const last = before.changes.at(-1);
   if (before.flappingSince === null || last === undefined) return null;
-  if (now - last < steadyMs && now >= last) return null;
+  if (now - last < steadyStateMs && now >= last) return null;
   const memory = { ...before, changes: [], flappingSince: null };
   if (status === "pending" || status === "maintenance") return createSilentStep(memory);
   return buildStateStep(memory, status, audience, notified, false);
@@ -201,7 +201,7 @@ export function stepAfterReminder(
 /** Returns the time of the monitor's next timer; null for none. */
 export function findNextDue({ changes, flappingSince, remindAt }: Memory): number | null {
   const last = changes.at(-1);
-  const steadyAt = flappingSince === null || last === undefined ? null : last + steadyMs;
+  const steadyAt = flappingSince === null || last === undefined ? null : last + steadyStateMs;
   if (remindAt === null || steadyAt === null) return remindAt ?? steadyAt;
   return Math.min(remindAt, steadyAt);
 }

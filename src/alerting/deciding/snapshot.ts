@@ -141,7 +141,7 @@ type ChannelView = Omit<ChannelColumns, "notifyOn" | "quietHours"> & Routing;
 /** Which messages a channel gets, and when. */
 type Routing = { notifyOn: readonly MessageKind[]; quietHours: QuietHours | null };
 
-/** Returns the channels that are no contact methods of people. Only escalation notifies people. */
+/** Returns the channels that are not contact methods of people. Only escalation notifies people. */
 export const listOrdinaryChannels = ({ channels }: Pick<Snapshot, "channels">): ChannelView[] =>
   [...channels.values()].filter(({ personId }) => personId === null);
 

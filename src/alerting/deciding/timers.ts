@@ -17,13 +17,18 @@ import {
 } from "./decide.ts";
 import { findDueDrills, startMonthlyDrill } from "./drills.ts";
 import { applyRecordTimer, sendPlanned } from "./escalation.ts";
-import { idleLookMs } from "./holding-rules.ts";
+import { idlePollMs } from "./holding-rules.ts";
 import { joinedNoticeMs } from "./joining-rules.ts";
 import { moveEscalationsBack } from "../records/store.ts";
 import { announceShifts } from "./notices.ts";
 import type { Part } from "../sending/outbox.ts";
 import { type OutboxRoom, buildStatements } from "../sending/outbox-room.ts";
-import { certificateDays, type CertificateMemory, findCertificateStep, steadyMs } from "./rules.ts";
+import {
+  certificateDays,
+  type CertificateMemory,
+  findCertificateStep,
+  steadyStateMs,
+} from "./rules.ts";
 
 /** Maximum due timers that one tick reads per organization. */
 const timersPerQuery = 2_000;
@@ -270,10 +275,10 @@ export class AlertTimers {
     if (!this.#mayBeAhead) return [];
     const rows = await store.query<Timer>(nextMemorySql, [
       now,
-      steadyMs,
+      steadyStateMs,
       timersPerQuery,
       joinedNoticeMs,
-      idleLookMs,
+      idlePollMs,
     ]);
     this.#mayBeAhead = rows.length > 0;
     return rows;

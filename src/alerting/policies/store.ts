@@ -117,7 +117,7 @@ function insertTargets({ organizationId }: Tenant, { id, steps }: PolicyRecord):
     from json_each(${JSON.stringify(rows)})`;
 }
 
-/** Condition that the target `wanted.value` exists, by its type. A contact method is no channel. */
+/** Condition that the target `wanted.value` exists, by its type. A contact method does not count as a channel. */
 const targetConditions = {
   person: "select 1 from memberships where organization_id = ? and person_id = wanted.value",
   schedule: "select 1 from schedules where organization_id = ? and id = wanted.value",

@@ -8,7 +8,7 @@ import {
   parseFields,
 } from "../provider.ts";
 import {
-  colours,
+  toneColors,
   hasDottedHost,
   splitLinks,
   escapeMarkdown,
@@ -63,7 +63,7 @@ function buildDiscordBody(message: Message) {
         title,
         ...(isLinked && { url: message.url }),
         description: `${joinWithin(available - link.length, text, disarmMarkdown)}${link}`,
-        color: Number.parseInt(colours[message.tone].slice(1), 16),
+        color: Number.parseInt(toneColors[message.tone].slice(1), 16),
         fields,
         timestamp: message.at,
       },

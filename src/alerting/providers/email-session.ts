@@ -34,7 +34,7 @@ export type SessionError = Error & {
 const attemptMs = 2_000;
 
 /** Longer than any delivery. The context's own timeout aborts first. */
-const neverMs = hourMs;
+const noTimeoutMs = hourMs;
 
 /**
  * Sends the mail and returns the errors of rejected recipients. Throws SessionError, also if all
@@ -92,9 +92,9 @@ async function openSession(
       rejectUnauthorized: true,
       checkServerIdentity: (_name, certificate) => checkServerIdentity(host, certificate),
     },
-    connectionTimeout: neverMs,
-    greetingTimeout: neverMs,
-    socketTimeout: neverMs,
+    connectionTimeout: noTimeoutMs,
+    greetingTimeout: noTimeoutMs,
+    socketTimeout: noTimeoutMs,
   });
 
   function runStep<T>(

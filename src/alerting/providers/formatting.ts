@@ -4,7 +4,7 @@ import { TargetFailure } from "../../core/outgoing/failures.ts";
 import { boundValues } from "../../core/text/placeholders.ts";
 import { cutText, type Fact, fitLines, type Message, type Tone } from "../sending/messages.ts";
 
-export const colours: Record<Tone, string> = {
+export const toneColors: Record<Tone, string> = {
   down: "#d92d20",
   degraded: "#f79009",
   up: "#12a150",

@@ -3,7 +3,7 @@ import type { Message } from "../sending/messages.ts";
 import { judgeStatus, createHttpProvider, failPermanently, parseFields } from "../provider.ts";
 import {
   bytesOf,
-  colours,
+  toneColors,
   escapeEntities,
   splitLinks,
   splitMessage,
@@ -37,7 +37,7 @@ const maxBytes = 19_500;
 /** Card texts are a subset of HTML: https://developers.google.com/workspace/chat/format-messages#card-formatting */
 function buildGoogleChatBody(message: Message) {
   const { text, fields } = splitMessage(message);
-  const title = `<font color="${colours[message.tone]}"><b>${escapeEntities(message.title)}</b></font>`;
+  const title = `<font color="${toneColors[message.tone]}"><b>${escapeEntities(message.title)}</b></font>`;
   const renderLines = (fittingLines: readonly string[]) => ({
     // Text of push notifications.
     fallbackText: disarmMentions(message.title),

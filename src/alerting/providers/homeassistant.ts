@@ -24,6 +24,6 @@ function buildNotification(service: string, message: Message) {
   const { id, title, problem, url } = message;
   const data = { tag: problem?.key ?? id, group: "signalbox", url, clickAction: url };
   const text = { title, message: renderLinesAndLinks(message) };
-  // `persistent_notification` accepts no `data`.
+  // `persistent_notification` does not accept `data`.
   return service === "persistent_notification" ? text : { ...text, data };
 }

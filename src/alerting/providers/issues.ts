@@ -34,7 +34,7 @@ const pageSize = 100;
 const maxPages = 3;
 const maxListBytes = 2 * 1024 * 1024;
 /** Maximum time for the body of a list. */
-const listMs = 5_000;
+const listTimeoutMs = 5_000;
 
 const withoutIssue: Verdict = {
   outcome: "delivered",
@@ -89,7 +89,7 @@ async function findIssue<S>(
         body: null,
         verifyTls: true,
       },
-      { ...context, bodyMs: listMs, maxBytes: maxListBytes },
+      { ...context, bodyMs: listTimeoutMs, maxBytes: maxListBytes },
     );
     const verdict = judgeTracker(service, response);
     if (verdict.outcome === "failed") return verdict;

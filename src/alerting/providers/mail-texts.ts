@@ -2,7 +2,7 @@
 import { cutText, type Message } from "../sending/messages.ts";
 import {
   bytesOf,
-  colours,
+  toneColors,
   escapeEntities,
   listLinks,
   renderWithin,
@@ -122,7 +122,7 @@ function renderHtml(message: Message, { link, footer, language = english }: Mail
 <head><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>${escapeHtml(title)}</title></head>
 <body style="margin:0;padding:16px;font-family:system-ui,-apple-system,'Segoe UI',sans-serif;font-size:15px;line-height:1.5">
 <table role="presentation" style="width:100%;max-width:640px;border-spacing:0">
-<tr><td style="padding-${start}:16px;border-${start}:4px solid ${colours[tone]}">
+<tr><td style="padding-${start}:16px;border-${start}:4px solid ${toneColors[tone]}">
 <h1 style="margin:0 0 8px;font-size:20px;line-height:1.3">${escapeHtml(title)}</h1>
 ${textLines}
 ${table}

@@ -2,7 +2,7 @@
 import type { Message } from "../sending/messages.ts";
 import { judgeStatus, createHttpProvider, failPermanently, parseFields } from "../provider.ts";
 import {
-  colours,
+  toneColors,
   escapeMarkdown,
   splitMessage,
   joinWithin,
@@ -42,7 +42,7 @@ function buildMattermostBody(message: Message) {
     attachments: [
       {
         fallback: title,
-        color: colours[message.tone],
+        color: toneColors[message.tone],
         // Mattermost does not render Markdown in a title with a link.
         title,
         title_link: message.url,

@@ -1,7 +1,7 @@
 import { createCodeVerdict, createHttpProvider } from "../provider.ts";
 import type { Message } from "../sending/messages.ts";
 import {
-  colours,
+  toneColors,
   disarmMentions,
   escapeMarkdown,
   joinWithin,
@@ -30,7 +30,7 @@ function buildRocketBody(message: Message) {
     parseUrls: false,
     attachments: [
       {
-        color: colours[tone],
+        color: toneColors[tone],
         title: joinWithin(300, [title], disarmMentions),
         title_link: url,
         text: `${lines.map(disarmMarkdown).join("\n")}${link}`,

@@ -9,7 +9,7 @@ import {
   type Verdict,
   parseFields,
 } from "../provider.ts";
-import { colours, escapeEntities, splitMessage, joinWithin } from "./formatting.ts";
+import { toneColors, escapeEntities, splitMessage, joinWithin } from "./formatting.ts";
 
 /**
  * Success is 2xx with `ok`, as text or in JSON. Names of permanent errors are under "Handling
@@ -71,7 +71,7 @@ function buildSlackBody(message: Message) {
     blocks: [
       { type: "section", text: createMarkdownText(`*<${escapeEntities(message.url)}|${title}>*`) },
     ],
-    attachments: [{ color: colours[message.tone], blocks: details }],
+    attachments: [{ color: toneColors[message.tone], blocks: details }],
   };
 }
 

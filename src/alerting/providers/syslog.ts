@@ -13,7 +13,7 @@ import { countBytes, listLinks, renderWithin } from "./formatting.ts";
 /** Receivers should accept messages of this length: https://www.rfc-editor.org/rfc/rfc5424#section-6.1 */
 const maxBytes = 2_048;
 /** Time in which the server can reject the message. It confirms no success. */
-const refusalMs = 300;
+const refusalWaitMs = 300;
 /** Wait until a connection is closed. */
 const closeMs = 2_000;
 
@@ -41,7 +41,7 @@ async function sendDatagram(
   await talkOverDatagrams(addresses, port, context, async (socket) => {
     const refused = socket.read(() => {});
     socket.send(line);
-    await Promise.race([refused, Bun.sleep(refusalMs)]);
+    await Promise.race([refused, Bun.sleep(refusalWaitMs)]);
   });
   return { outcome: "delivered", detail: "Sent over UDP, which confirms nothing." };
 }
@@ -55,7 +55,7 @@ async function sendOverConnection(
   const connection = await connectToTarget({ host, port, tls: transport === "tls" }, context);
   const ended = connection.read(() => {});
   connection.write(Buffer.concat([Buffer.from(`${line.length} `), line]));
-  if (await Promise.race([ended.then(() => true), Bun.sleep(refusalMs)]))
+  if (await Promise.race([ended.then(() => true), Bun.sleep(refusalWaitMs)]))
     throw new TargetFailure("The server closed the connection.");
   connection.close();
   // Otherwise the end of the attempt would discard data that is not sent yet.

@@ -7,7 +7,7 @@ import type { Readiness } from "./schema.ts";
 import { loadReadiness } from "./store.ts";
 
 /** Time in which gaps of schedules are reported. */
-const gapMs = 14 * dayMs;
+const gapHorizonMs = 14 * dayMs;
 
 /** Judges whether alerts reach people at `now`, in Unix milliseconds. Gaps take most of the time. */
 export async function readReadiness(
@@ -15,11 +15,11 @@ export async function readReadiness(
   now: number,
   { withGaps }: { withGaps: boolean },
 ): Promise<Readiness> {
-  const facts = await loadReadiness(tenant, now, now + gapMs);
+  const facts = await loadReadiness(tenant, now, now + gapHorizonMs);
   const schedules = await mapYielding(facts.schedules, (schedule) => ({
     ...schedule,
     onCall: findOnCall(schedule, now)?.personId ?? null,
-    gapAt: withGaps ? findUpcoming(schedule, now, now + gapMs).gapAt : null,
+    gapAt: withGaps ? findUpcoming(schedule, now, now + gapHorizonMs).gapAt : null,
   }));
   return judgeReadiness({ ...facts, schedules }, now);
 }

@@ -24,7 +24,7 @@ export const callPath = "/call";
 export const scriptPath = "/script";
 
 /** Time in milliseconds within which a gateway fetches a script. It does when someone answers. */
-const scriptMs = 3_600_000;
+const scriptValidMs = 3_600_000;
 const scriptLocation = "script of a call";
 
 /** The script of a call, with its content type. */
@@ -32,7 +32,10 @@ type CallScript = { type: string; script: string };
 
 /** Returns the URL with a sealed script: only this appliance can write and read it, and it stores nothing. */
 export function buildScriptUrl(vault: Vault, origin: string, call: CallScript, now: number) {
-  const sealed = vault.seal(JSON.stringify({ ...call, until: now + scriptMs }), scriptLocation);
+  const sealed = vault.seal(
+    JSON.stringify({ ...call, until: now + scriptValidMs }),
+    scriptLocation,
+  );
   return `${origin}${acknowledgePath}${sealed}${scriptPath}`;
 }
 

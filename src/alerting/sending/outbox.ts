@@ -40,11 +40,11 @@ import type { AlertType } from "../schema.ts";
 import { insertAlert, insertDelivery, insertDeliveryAlert } from "../store.ts";
 
 /** Alerts of one channel are collected for this long into one digest. */
-const gatherMs = 5_000;
+const digestDelayMs = 5_000;
 /** Each further alert delays the digest until this long after it … */
-const extendMs = 1_000;
+const digestExtensionMs = 1_000;
 /** … but all delays together are limited to this. */
-const maxGatherMs = 10_000;
+const maxDigestDelayMs = 10_000;
 /** Maximum alerts per digest. */
 const maxAlerts = alertBounds.alertsPerMessage.value;
 
@@ -60,9 +60,9 @@ const gatheringGuard =
  * that becomes due after a failed attempt causes an early retry.
  */
 function computeDigestDueAt({ createdAt, dueAt }: PendingDigest, now: number): number {
-  if (dueAt + maxGatherMs <= now) return now + gatherMs;
-  const latest = Math.max(createdAt + maxGatherMs, dueAt, now);
-  return Math.min(Math.max(dueAt, now + extendMs), latest);
+  if (dueAt + maxDigestDelayMs <= now) return now + digestDelayMs;
+  const latest = Math.max(createdAt + maxDigestDelayMs, dueAt, now);
+  return Math.min(Math.max(dueAt, now + digestExtensionMs), latest);
 }
 
 /** Returns the deliveries that a recovery follows. It is sent only if one of them arrived. */
@@ -516,7 +516,8 @@ export class Outbox {
       return open;
     }
     // The second digest is sent together with the full one.
-    const soon = open === undefined ? this.#now + gatherMs : computeDigestDueAt(open, this.#now);
+    const soon =
+      open === undefined ? this.#now + digestDelayMs : computeDigestDueAt(open, this.#now);
     const dueAt = heldUntil ?? soon;
     const id = this.#insertDelivery(channelId, { dueAt, bytes, ...(isQuiet && { quiet: true }) });
     const createdAt = open?.createdAt ?? this.#now;

@@ -37,7 +37,7 @@ export type Queued = {
 /** Longest planned wait. A delivery due later was scheduled before the clock went back, and is due now. */
 export const longestWaitMs = 2 * hourMs;
 /** Minimum time between an attempt and an early retry that a new alert causes. */
-const promptMs = 15_000;
+const promptRetryMs = 15_000;
 
 /** Whether some recipients have the message. Then the channel works, and later deliveries need not wait. */
 export function hasArrivedPartly({ progress }: Pick<Queued, "progress">): boolean {
@@ -84,7 +84,7 @@ function isPrompted(one: Queued, queue: readonly Queued[], now: number): boolean
   const { lastAttemptAt, leasedUntil } = one;
   if (lastAttemptAt === null || (leasedUntil !== null && leasedUntil > now)) return false;
   return (
-    now - lastAttemptAt >= promptMs &&
+    now - lastAttemptAt >= promptRetryMs &&
     queue.some((other) => other.attempts === 0 && isDue(other, now) && other.dueAt > lastAttemptAt)
   );
 }

@@ -22,7 +22,7 @@ export type ReceiverKey = {
 };
 
 /** Age up to which a waiting delivery to a subscriber causes early retries. */
-const newsMs = 20 * 60_000;
+const recentDeliveryMs = 20 * 60_000;
 
 export type Attempt = Omit<
   typeof deliveryAttempts.$inferSelect,
@@ -49,7 +49,7 @@ export function createReceiverRound(store: Store) {
     const roundKey = `${receiverType} ${organizationId}`;
     const isChannel = receiverType === "channel";
     const after = lastReceivers.get(roundKey) ?? "";
-    const times = [now, now + longestWaitMs, ...(isChannel ? [] : [now - newsMs])];
+    const times = [now, now + longestWaitMs, ...(isChannel ? [] : [now - recentDeliveryMs])];
     const rows = await store.query<{ receiverId: string; failing: number; isDue: number }>(
       isChannel ? channelsSql : subscribersSql,
       [receiverType, organizationId, after, limit, ...times],

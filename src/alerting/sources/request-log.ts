@@ -36,7 +36,7 @@ export type IncomingRequest = {
 };
 
 /** Requests are added to an entry for this time. It is much shorter than the retention of the log. */
-const mergedMs = hourMs;
+const mergeWindowMs = hourMs;
 
 /** The newest entry of a source. */
 export type NewestEntry = { id: string; startedAt: number; digest: string };
@@ -59,7 +59,7 @@ export function planRequestLog(
     if (row === null) continue;
     const { path, headers, body, bytes, status, outcome } = row;
     const digest = sha256(JSON.stringify([path, headers, body, bytes, status, outcome]));
-    const isEqual = last?.digest === digest && now - last.startedAt < mergedMs;
+    const isEqual = last?.digest === digest && now - last.startedAt < mergeWindowMs;
     const entry = rows.at(-1);
     if (!isEqual || row.replayOf !== null) {
       rows.push(row);

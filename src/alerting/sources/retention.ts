@@ -5,7 +5,7 @@ import { type SweepContext, sweepLog, sweepRows } from "../../database/backup/sw
 export const sourceRequestDays = 7;
 
 /** Time for which the end of a problem is remembered, so that a late report does not open it again. */
-const endedMs = dayMs;
+const endedAlertMs = dayMs;
 
 /** Removes old requests from the log, and problems that ended long ago. */
 export async function sweepSources(context: SweepContext): Promise<void> {
@@ -21,6 +21,6 @@ export async function sweepSources(context: SweepContext): Promise<void> {
     ],
   );
   await sweepRows(context, "source_alerts", "status = 'resolved' and updated_at < ?", [
-    formatTimestamp(context.now - endedMs),
+    formatTimestamp(context.now - endedAlertMs),
   ]);
 }

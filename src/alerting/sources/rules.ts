@@ -37,8 +37,8 @@ type SourceSettings = {
   resolveAfterMinutes: number | null;
 };
 
-const maxTitle = 300;
-const maxKey = 500;
+const maxTitleLength = 300;
+const maxKeyLength = 500;
 
 /**
  * Shortens the sender's texts, and removes control and invisible characters. Replaces a long key by its hash, so that
@@ -48,10 +48,10 @@ export function boundReport(report: Report): Report {
   const { key, title, text, link } = report;
   return {
     ...report,
-    key: key.length <= maxKey ? toLine(key, maxKey) : `sha256 ${sha256(key)}`,
-    title: toRemoteLine(title, maxTitle).trim(),
+    key: key.length <= maxKeyLength ? toLine(key, maxKeyLength) : `sha256 ${sha256(key)}`,
+    title: toRemoteLine(title, maxTitleLength).trim(),
     text: truncate(toRemoteText(text), sourceBounds.text.value),
-    link: link === null || link.length > maxTitle * 4 ? null : link,
+    link: link === null || link.length > maxTitleLength * 4 ? null : link,
     episode: report.episode == null ? null : toLine(report.episode, 100),
   };
 }

@@ -11,7 +11,7 @@ export type AccessTokens = ReturnType<typeof createAccessTokenCache>;
  */
 const renewalMarginMs = 60_000;
 
-const maxCached = 1_000;
+const maxCachedTokens = 1_000;
 
 /** Caches access tokens (RFC 6749 §1.4) in memory until they expire. */
 export function createAccessTokenCache() {
@@ -35,7 +35,7 @@ export function createAccessTokenCache() {
       pendingRequests.set(credentials, pendingRequest);
       const { token, until } = await pendingRequest;
       const early = Math.min(renewalMarginMs, (until - now) / 10);
-      setRecent(cachedTokens, credentials, { token, until: until - early }, maxCached);
+      setRecent(cachedTokens, credentials, { token, until: until - early }, maxCachedTokens);
       return token;
     },
     /** Drops the cached token. With `token`, does so only if that token is still cached. */

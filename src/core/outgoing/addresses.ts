@@ -5,7 +5,7 @@ import { sharedLoopbackIssue, isPrivate, type TargetGuard } from "../security/ta
 import { toAsciiName } from "../security/destinations.ts";
 import type { Lookup } from "./context.ts";
 import { BlockedTarget, LocalFailure, TargetFailure } from "./failures.ts";
-import { hasFileHandles, noFileHandles } from "./file-handles.ts";
+import { hasFileHandles, noFileHandlesReason } from "./file-handles.ts";
 
 /**
  * Resolves a host through the hosts file and DNS, without a cache. Rejects the host if any of its addresses is
@@ -48,7 +48,7 @@ async function lookUpAddresses(host: string, canBeUnknown: boolean): Promise<str
     if (canBeUnknown) return [];
     const { code } = error as NodeJS.ErrnoException;
     // Failing name servers of the domain and an unreachable resolver produce the same code.
-    if (!hasFileHandles()) throw new LocalFailure(noFileHandles, true);
+    if (!hasFileHandles()) throw new LocalFailure(noFileHandlesReason, true);
     if (!unansweredCodes.has(code ?? ""))
       throw new TargetFailure("The host name was not found in DNS.");
     if (await canReachNameServers())

@@ -48,32 +48,38 @@ const ownReasons = new Map(
   }),
 );
 
-const wantsCertificate = "The server requires a client certificate.";
-const oldVersion =
+const certificateRequiredReason = "The server requires a client certificate.";
+const oldTlsVersionReason =
   "The server speaks only versions of TLS that are not supported: it needs 1.2 or 1.3.";
 const unknownName = "The server does not know this name.";
 const otherProtocol =
   "The server does not speak the protocol of this check over TLS (ALPN): it may speak only HTTP/2.";
-const noSharedCipher =
+const noSharedCipherReason =
   "The server broke off the TLS handshake: it shares no cipher suite, curve or kind of certificate with this appliance, which has no DHE and no RC4.";
 const refusedCertificate = "The server rejected the client certificate";
 
 /** Messages by BoringSSL's names of TLS alerts (RFC 8446 §6.2): without and with a client certificate. */
 const alerts: Readonly<Record<string, readonly [without: string, withOne: string]>> = createLookup({
-  CERTIFICATE_REQUIRED: [wantsCertificate, wantsCertificate],
-  NO_CERTIFICATE: [wantsCertificate, wantsCertificate],
-  BAD_CERTIFICATE: [wantsCertificate, `${refusedCertificate}.`],
-  UNSUPPORTED_CERTIFICATE: [wantsCertificate, `${refusedCertificate}: its kind is not supported.`],
-  CERTIFICATE_REVOKED: [wantsCertificate, `${refusedCertificate}: it was revoked.`],
-  CERTIFICATE_EXPIRED: [wantsCertificate, `${refusedCertificate}: it has expired.`],
-  CERTIFICATE_UNKNOWN: [wantsCertificate, `${refusedCertificate}.`],
-  UNKNOWN_CA: [wantsCertificate, `${refusedCertificate}: it does not trust its authority.`],
-  PROTOCOL_VERSION: [oldVersion, oldVersion],
-  UNSUPPORTED_PROTOCOL: [oldVersion, oldVersion],
+  CERTIFICATE_REQUIRED: [certificateRequiredReason, certificateRequiredReason],
+  NO_CERTIFICATE: [certificateRequiredReason, certificateRequiredReason],
+  BAD_CERTIFICATE: [certificateRequiredReason, `${refusedCertificate}.`],
+  UNSUPPORTED_CERTIFICATE: [
+    certificateRequiredReason,
+    `${refusedCertificate}: its kind is not supported.`,
+  ],
+  CERTIFICATE_REVOKED: [certificateRequiredReason, `${refusedCertificate}: it was revoked.`],
+  CERTIFICATE_EXPIRED: [certificateRequiredReason, `${refusedCertificate}: it has expired.`],
+  CERTIFICATE_UNKNOWN: [certificateRequiredReason, `${refusedCertificate}.`],
+  UNKNOWN_CA: [
+    certificateRequiredReason,
+    `${refusedCertificate}: it does not trust its authority.`,
+  ],
+  PROTOCOL_VERSION: [oldTlsVersionReason, oldTlsVersionReason],
+  UNSUPPORTED_PROTOCOL: [oldTlsVersionReason, oldTlsVersionReason],
   UNRECOGNIZED_NAME: [unknownName, unknownName],
   NO_APPLICATION_PROTOCOL: [otherProtocol, otherProtocol],
-  INSUFFICIENT_SECURITY: [noSharedCipher, noSharedCipher],
-  ACCESS_DENIED: [wantsCertificate, `${refusedCertificate}.`],
+  INSUFFICIENT_SECURITY: [noSharedCipherReason, noSharedCipherReason],
+  ACCESS_DENIED: [certificateRequiredReason, `${refusedCertificate}.`],
   HANDSHAKE_FAILURE: [
     "The server broke off the TLS handshake; it may require a client certificate.",
     "The server broke off the TLS handshake.",
@@ -90,7 +96,7 @@ export function explainTlsAlert(
   hasShownOwn: boolean,
 ): string | null {
   const name = /(?:(?:SSLV3|TLSV1)_(?:ALERT_)?|:)([A-Z_]+)$/.exec(message)?.[1] ?? "";
-  if (name === "HANDSHAKE_FAILURE" && !hasShownOwn) return noSharedCipher;
+  if (name === "HANDSHAKE_FAILURE" && !hasShownOwn) return noSharedCipherReason;
   return alerts[name]?.[hasCertificate ? 1 : 0] ?? null;
 }
 

@@ -3,7 +3,7 @@ import { closeSync, openSync } from "node:fs";
 /** File handles that a connection, a name lookup and a child process need together. */
 const neededHandles = 4;
 
-export const noFileHandles = "this process has no file handles left";
+export const noFileHandlesReason = "this process has no file handles left";
 
 /**
  * Whether this process can still open files and sockets. Bun 1.4.5 reports a full file table as a refused connection,

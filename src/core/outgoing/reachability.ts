@@ -5,14 +5,14 @@
 import { isIPv6 } from "node:net";
 import { isLoopback } from "../security/target-guard.ts";
 import { ConnectFailure, LocalFailure } from "./failures.ts";
-import { hasFileHandles, noFileHandles } from "./file-handles.ts";
+import { hasFileHandles, noFileHandlesReason } from "./file-handles.ts";
 
 /** Time to wait for the error of an unused LAN address. ARP and neighbor discovery give up after 3 s. */
-const neighborMs = 3_500;
+const neighborTimeoutMs = 3_500;
 /** Time to wait for all other errors. Those of this machine and of routers arrive about as fast as a refusal. */
 const errorWindowMs = 250;
 /** Duration from which a refusal is probably a timeout of ARP. */
-const slowMs = 900;
+const slowRefusalMs = 900;
 
 const unreachable = new Set(["EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "ENETDOWN"]);
 
@@ -25,10 +25,16 @@ export async function explainRefusal(
   signal: AbortSignal,
 ): Promise<unknown> {
   const { code } = error as NodeJS.ErrnoException;
-  if (code === "ECONNREFUSED" && !hasFileHandles()) return new LocalFailure(noFileHandles, true);
+  if (code === "ECONNREFUSED" && !hasFileHandles())
+    return new LocalFailure(noFileHandlesReason, true);
   if (code !== "ECONNREFUSED" || isLoopback(address) || signal.aborted) return error;
-  const isSlow = performance.now() - startedAt > slowMs;
-  const found = await probeByDatagram(address, port, isSlow ? neighborMs : errorWindowMs, signal);
+  const isSlow = performance.now() - startedAt > slowRefusalMs;
+  const found = await probeByDatagram(
+    address,
+    port,
+    isSlow ? neighborTimeoutMs : errorWindowMs,
+    signal,
+  );
   if (found !== null && unreachable.has(found)) return Object.assign(new Error(), { code: found });
   return isSlow && found === null
     ? new ConnectFailure("The connection was refused, or the host can't be reached.")

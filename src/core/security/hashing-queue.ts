@@ -26,14 +26,14 @@ type WaitingHash = Entry & {
 // Concurrent hashes. One hash takes 150 ms of a core and 64 MB, and must not delay checks.
 const maxAtOnce = 2;
 /** Maximum waiting requests per purpose. */
-const maxWaiting = 1_000;
+const maxWaitingRequests = 1_000;
 /** Maximum wait. The listener closes connections that are silent for 10 s. */
 const maxWaitMs = 8_000;
 /** How long each request counts against its client. The periods of several requests are added. */
 const countedMs = 600_000;
 /** Number of requests by which a known client can exceed an unknown client and still precede it. */
 const knownAdvantage = 10;
-const maxCounted = 50_000;
+const maxCountedClients = 50_000;
 
 /** Ranks by running hashes. Sign-ins get a slot first, but one of two slots is always available to pages. */
 const rankByPurpose = {
@@ -86,7 +86,7 @@ export class HashingQueue {
       waiting.add(entry);
       this.#turns.add(entry);
       this.#startNext();
-      if (waiting.size <= maxWaiting) return;
+      if (waiting.size <= maxWaitingRequests) return;
       const last = [...waiting].reduce((last, one) => (one.at > last.at ? one : last));
       this.#reject([last]);
     });
@@ -123,7 +123,7 @@ export class HashingQueue {
     const now = this.#monotonic();
     const key = `${lane} ${client}`;
     const until = Math.max(now, this.#countsUntil.get(key) ?? now);
-    setRecent(this.#countsUntil, key, until + countedMs, 2 * maxCounted);
+    setRecent(this.#countsUntil, key, until + countedMs, 2 * maxCountedClients);
     return Math.ceil((until - now) / countedMs);
   }
 }

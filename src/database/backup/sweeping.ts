@@ -6,7 +6,7 @@ import type { Parameter, Statement, Store } from "../store.ts";
 const targetMs = 10;
 /** Minimum and maximum batch size, in rows. */
 const minBatch = 25;
-const maxBatch = 1_000;
+const maxBatchRows = 1_000;
 /** Pause after a batch, in milliseconds per millisecond of cleanup. It leaves time for other requests. */
 const pauseMs = 3;
 
@@ -27,7 +27,7 @@ export function createSweeping(
   now: number,
   isOver: () => boolean = () => false,
 ): SweepContext {
-  let size = maxBatch;
+  let size = maxBatchRows;
   return {
     store,
     now,
@@ -38,7 +38,7 @@ export function createSweeping(
         const hasMore = await remove(size);
         const tookMs = performance.now() - since;
         const fitting = Math.max((size * targetMs) / tookMs, size / 4, minBatch);
-        size = Math.round(Math.min(fitting, size * 2, maxBatch));
+        size = Math.round(Math.min(fitting, size * 2, maxBatchRows));
         await Bun.sleep(tookMs * pauseMs);
         if (!hasMore) return;
       }

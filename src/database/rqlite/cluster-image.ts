@@ -9,7 +9,7 @@ import type { RqliteClient } from "./client.ts";
 /**
  * Maximum bytes for several nodes, as measured. Replication through the log stores the data in memory several times.
  */
-export const maxBytesForSeveralNodes = 256 * 1024 * 1024;
+export const maxSharedBytes = 256 * 1024 * 1024;
 
 /** Downloads a consistent snapshot of the cluster. */
 export async function downloadSnapshot(client: RqliteClient, to: string): Promise<void> {
@@ -79,8 +79,8 @@ export async function replaceAll(
 
 async function assertFits(client: RqliteClient, image: string) {
   const bytes = statSync(image).size;
-  if (bytes <= maxBytesForSeveralNodes || (await client.listNodes()).length === 1) return;
+  if (bytes <= maxSharedBytes || (await client.listNodes()).length === 1) return;
   throw unusableError(
-    `These are ${formatBytes(bytes)}, and several nodes take at most ${formatBytes(maxBytesForSeveralNodes)} at once. Nothing was changed. Load it into one node that is alone, and have the others join it.`,
+    `These are ${formatBytes(bytes)}, and several nodes take at most ${formatBytes(maxSharedBytes)} at once. Nothing was changed. Load it into one node that is alone, and have the others join it.`,
   );
 }

@@ -39,7 +39,7 @@ import { ownTables } from "./migrate.ts";
 import { isKeyOf } from "../sealed-values.ts";
 
 /** Maximum age of the last heartbeat of a running server, in milliseconds. Heartbeats are 2 s apart. */
-const aliveMs = 10_000;
+const aliveWindowMs = 10_000;
 
 export type MoveOptions = {
   dataDir: string;
@@ -242,12 +242,12 @@ function assertStopped(file: string, now: number) {
   if (database.query("select 1 from sqlite_schema where name = 'nodes'").get() === null) return;
   const running = database
     .query<{ name: string }, [number]>("select name from nodes where beat_at > ? order by name")
-    .all(now - aliveMs)
+    .all(now - aliveWindowMs)
     .map(({ name }) => name);
   if (running.length > 0)
     throw new DataError(
       "ALREADY_RUNNING",
-      `Signalbox runs on the cluster: ${running.join(", ")}. Nothing was changed. Stop it, and try again. A killed server counts as running for ${aliveMs / 1_000} seconds.`,
+      `Signalbox runs on the cluster: ${running.join(", ")}. Nothing was changed. Stop it, and try again. A killed server counts as running for ${aliveWindowMs / 1_000} seconds.`,
     );
 }
 

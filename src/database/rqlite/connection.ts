@@ -41,7 +41,7 @@ export const defaultPatience: Patience = {
  * How long an unresponsive node is the last choice, in milliseconds. A refused connection fails fast, so it is
  * retried sooner.
  */
-const avoidedMs = { silent: 10_000, refused: 1_000 };
+const avoidNodeMs = { silent: 10_000, refused: 1_000 };
 /** How long a node waits for the leader to which it forwards a request. */
 const forwardingTimeout = "1s";
 export const weakRead = "/db/query?level=weak";
@@ -91,7 +91,7 @@ export class ClusterConnection {
     return (this.#silentUntil.get(host) ?? 0) > performance.now();
   }
 
-  avoid(host: string, ms = avoidedMs.refused) {
+  avoid(host: string, ms = avoidNodeMs.refused) {
     this.#silentUntil.set(host, performance.now() + ms);
     if (this.#leader === host) this.#leader = null;
     this.#caughtUp = null;
@@ -122,7 +122,7 @@ export class ClusterConnection {
     } catch (error) {
       if (error instanceof AppError) throw error;
       const { code = "", message } = error as Error & { code?: string };
-      this.avoid(host, signal.aborted ? avoidedMs.silent : avoidedMs.refused);
+      this.avoid(host, signal.aborted ? avoidNodeMs.silent : avoidNodeMs.refused);
       return { kind: neverSentPattern.test(code) ? "refused" : "unknown", reason: message };
     } finally {
       end();

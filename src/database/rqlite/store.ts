@@ -35,8 +35,8 @@ const batchWindowMs = 1_000;
 /** Maximum concurrent requests with writes. */
 const maxRequests = 4;
 /** Retention of write markers. A write that was in flight for longer is certainly lost. */
-const markedMs = 10 * 60_000;
-const sweepMs = 60_000;
+const markerLifetimeMs = 10 * 60_000;
+const sweepIntervalMs = 60_000;
 
 /**
  * Creates the store on a rqlite cluster. A batch is one request and one log entry, which all nodes apply completely
@@ -223,9 +223,9 @@ class Writer {
 
   #sweep(): SentStatement[] {
     const now = this.#clock();
-    if (Math.abs(now - this.#sweptAt) < sweepMs) return [];
+    if (Math.abs(now - this.#sweptAt) < sweepIntervalMs) return [];
     this.#sweptAt = now;
-    return [["delete from write_markers where id < ?", buildFirstId(now - markedMs)]];
+    return [["delete from write_markers where id < ?", buildFirstId(now - markerLifetimeMs)]];
   }
 }
 

@@ -125,7 +125,7 @@ export const alertSourceRequests = sqliteTable(
     status: integer("status").notNull(),
     /** Outcome of the request, as one sentence. */
     outcome: text("outcome").notNull(),
-    /** The request that this one replays; null if it is no replay. */
+    /** The request that this one replays; null if it is not a replay. */
     replayOf: text("replay_of"),
   },
   (t) => [uniqueIndex("alert_source_requests_by_source").on(t.organizationId, t.sourceId, t.id)],

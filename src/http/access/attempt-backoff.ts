@@ -10,7 +10,7 @@ const maxWaitMs = 15 * 60_000;
 /** Additional wait of a network per wrong attempt from it, so that networks without wrong attempts are first. */
 const networkPenaltyMs = 10_000;
 const maxNetworkPenaltyMs = 120_000;
-const forgottenMs = dayMs;
+const forgetAfterMs = dayMs;
 const maxSubjects = 10_000;
 const maxNetworks = 1_000;
 
@@ -21,7 +21,7 @@ export function createAttemptBackoff(clock: Clock) {
   function getAttempts(subject: string, now: number): Attempts {
     const known = subjects.get(subject);
     // A time in the future was stored before the clock was set back.
-    const isOver = known === undefined || Math.abs(now - known.lastAt) >= forgottenMs;
+    const isOver = known === undefined || Math.abs(now - known.lastAt) >= forgetAfterMs;
     const attempts = isOver ? { count: 0, lastAt: now, nextAt: now, networks: new Map() } : known;
     setRecent(subjects, subject, attempts, maxSubjects);
     return attempts;

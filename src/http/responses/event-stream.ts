@@ -35,9 +35,9 @@ export type Reader = {
 
 /** Timeout of an idle connection. Comments are sent more often, to keep the connection open. */
 const idleTimeoutSeconds = 60;
-const commentMs = 15_000;
+const commentIntervalMs = 15_000;
 /** Maximum unread bytes per reader. A slower reader is disconnected, and reconnects. */
-const maxUnread = livePageBounds.unread.value;
+const maxUnreadBytes = livePageBounds.unread.value;
 
 const headers = {
   "Content-Type": "text/event-stream",
@@ -92,13 +92,13 @@ export function createEventStream(
         };
         extendTimeout(request, idleTimeoutSeconds);
         send(firstBytes);
-        comments = setInterval(() => send(comment), commentMs);
+        comments = setInterval(() => send(comment), commentIntervalMs);
         leave = join({ send, end: closeStream });
         if (isOver) leave();
       },
       cancel: finishStream,
     },
-    new ByteLengthQueuingStrategy({ highWaterMark: maxUnread }),
+    new ByteLengthQueuingStrategy({ highWaterMark: maxUnreadBytes }),
   );
   return new Response(stream, { headers });
 }

@@ -23,7 +23,7 @@ export type ConvertedEndpoint = {
 
 type Context = { channels: Channels; readFile: ReadNamedFile };
 
-const maxDescription = 2_000;
+const maxDescriptionLength = 2_000;
 const daySeconds = 86_400;
 
 export async function convertEndpoint(
@@ -195,7 +195,7 @@ function finishMonitor(
     fields: {
       ...composeInput(),
       paused: true,
-      description: toParagraphs(text).slice(0, maxDescription),
+      description: toParagraphs(text).slice(0, maxDescriptionLength),
     },
     notes: [
       reason,

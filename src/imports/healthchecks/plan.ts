@@ -17,7 +17,7 @@ import { clamp, findIssue, toCleanLine, toParagraphs, toText } from "../values.t
 const daySeconds = 86_400;
 const maxTags = 10;
 const maxTagLength = 50;
-const maxDescription = 2_000;
+const maxDescriptionLength = 2_000;
 const maxKeywords = 20;
 const uuidPattern = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -90,8 +90,8 @@ function convertCheck(check: Fields, index: number): PlannedRecord {
   const issue = findSlugIssue(slug);
   if (issue !== null) notes.push(issue);
   const description = toParagraphs(toText(check["desc"]));
-  if (description.length > maxDescription)
-    notes.push(`Its description is cut to ${maxDescription} characters.`);
+  if (description.length > maxDescriptionLength)
+    notes.push(`Its description is cut to ${maxDescriptionLength} characters.`);
   if (tags.some((tag) => Array.from(tag).length > maxTagLength))
     notes.push(`Tags are cut to ${maxTagLength} characters.`);
   notes.push(...listOtherSettings(check));
@@ -102,7 +102,7 @@ function convertCheck(check: Fields, index: number): PlannedRecord {
     fields: {
       type: "push",
       name,
-      ...(description !== "" && { description: description.slice(0, maxDescription) }),
+      ...(description !== "" && { description: description.slice(0, maxDescriptionLength) }),
       tags: tags.slice(0, maxTags).map((tag) => toLine(tag, maxTagLength)),
       slug: slug === "" || issue !== null ? null : slug,
       ...timing,

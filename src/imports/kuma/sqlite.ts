@@ -32,8 +32,8 @@ import type { Fields } from "../../core/collections/objects.ts";
 /** Rows per query. */
 const rowsPerPortion = 10_000;
 /** Counting stops here, because the count is only for a progress bar. */
-const maxCounted = 10_000_000;
-const maxMessage = 500;
+const maxCountedRows = 10_000_000;
+const maxMessageLength = 500;
 
 type OpenedDatabase = Pick<
   KumaSource,
@@ -238,7 +238,7 @@ type SumRow = [number, number, number, number, number, Count, Count, Count, stri
 function createHistory(database: Database, columns: Columns, name: string): History {
   const countRows = (table: string) => {
     if (!columns.has(table)) return 0;
-    const limited = `(select 1 from ${quoteIdentifier(table)} limit ${maxCounted})`;
+    const limited = `(select 1 from ${quoteIdentifier(table)} limit ${maxCountedRows})`;
     return database.query<{ n: number }, []>(`select count(*) as n from ${limited}`).get()?.n ?? 0;
   };
   const sums = countRows("stat_daily") + countRows("stat_hourly");
@@ -283,7 +283,7 @@ function* readBeats(database: Database, name: string, since: number): Generator<
   // Times are compared as text in Uptime Kuma's format.
   const from = new Date(since).toISOString().replace("T", " ").slice(0, 19);
   const selected = `monitor_id, case when octet_length(time) <= 40 then time end, status, ping,
-    case when status <> 1 and octet_length(msg) <= ${maxCellBytes} then substr(msg, 1, ${maxMessage}) end`;
+    case when status <> 1 and octet_length(msg) <= ${maxCellBytes} then substr(msg, 1, ${maxMessageLength}) end`;
   const rowQuery = { table: "heartbeat", selected, where: "and time >= ?" };
   for (const rows of readPortions<BeatRow>(database, name, rowQuery, from))
     yield rows.flatMap(([, monitor, time, status, ping, message]): Beat[] => {

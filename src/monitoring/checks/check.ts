@@ -31,7 +31,7 @@ export type CheckResult<D extends FoundDetails = Details> = {
   number?: FoundNumber;
   /** Whether a failure makes the monitor down immediately, without retries. */
   isFinal?: boolean;
-  /** Whether an `unknown` result is no fault of this appliance, and so is not reported. */
+  /** Whether this appliance is not at fault for an `unknown` result, which is then not reported. */
   hasNothingToJudge?: boolean;
   /** JPEG of the page when the check failed. */
   screenshot?: Uint8Array;

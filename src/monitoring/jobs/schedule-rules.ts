@@ -13,7 +13,7 @@ const loadLibrary = () => require("croner") as typeof import("croner");
 
 /** Parsed schedules. A report needs the next due time, and a job reports as often as every few seconds. */
 const parsedSchedules = new Map<string, DueTimesOf>();
-const maxParsed = 2_000;
+const maxParsedSchedules = 2_000;
 
 /** Returns the due times of a schedule. Throws an Error for an invalid one. */
 export function parseSchedule({ expression, timeZone }: Schedule): DueTimesOf {
@@ -23,7 +23,7 @@ export function parseSchedule({ expression, timeZone }: Schedule): DueTimesOf {
   const dueTimesOf = isCron(expression)
     ? parseCron(expression, timeZone)
     : parseCalendar(expression, timeZone);
-  if (parsedSchedules.size >= maxParsed) parsedSchedules.clear();
+  if (parsedSchedules.size >= maxParsedSchedules) parsedSchedules.clear();
   parsedSchedules.set(name, dueTimesOf);
   return dueTimesOf;
 }

@@ -13,7 +13,7 @@ export type Occurrence = { start: number; end: number };
 
 export const maxLengthMs = 31 * dayMs;
 /** How far ahead the next occurrence of a window is searched: 50 years. */
-export const searchedMs = 50 * 366 * dayMs;
+export const searchSpanMs = 50 * 366 * dayMs;
 /** Minimum length of a gap between occurrences to cache. Long gaps are slow to search. */
 const longGapMs = 100 * dayMs;
 const maxSeries = 10_000;

@@ -28,7 +28,7 @@ import {
 import { maintenanceWindows, monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import {
   type Occurrence,
-  searchedMs,
+  searchSpanMs,
   listOccurrences,
   computeSituation,
   type Times,
@@ -173,7 +173,7 @@ export async function previewTimes(scope: Scope, { count, ...query }: PreviewQue
   return evaluations.run(scope.organizationId, async () => {
     const issue = validateTimes(times);
     const now = scope.clock();
-    const found = issue ? [] : listOccurrences(times, now, now + searchedMs, count);
+    const found = issue ? [] : listOccurrences(times, now, now + searchSpanMs, count);
     return { issue, occurrences: found.map(formatOccurrence) };
   });
 }

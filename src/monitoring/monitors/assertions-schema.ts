@@ -9,7 +9,7 @@ export { parseExactNumber } from "../../core/text/decimals.ts";
 
 const ofMonitor = monitorBounds.assertions.value;
 const maxPath = monitorBounds.assertionPath.value;
-const maxValue = monitorBounds.assertionValue.value;
+const maxValueLength = monitorBounds.assertionValue.value;
 const maxExpression = monitorBounds.assertionExpression.value;
 
 const loneSurrogateIssue = "must be valid Unicode, without lone surrogates";
@@ -120,7 +120,7 @@ const assertionSchema = (sources: readonly [AssertionSource, ...AssertionSource[
           "`lessThan`, `lessThanOrEqual`, `greaterThan` and `greaterThanOrEqual` compare numbers, `matches` and `notMatches` take a regular expression in RE2 syntax. Without a value, only `notEquals`, `notContains`, `notMatches` and `notExists` hold.",
       }),
       value: z
-        .union([createTextField(maxValue), z.number(), z.boolean()])
+        .union([createTextField(maxValueLength), z.number(), z.boolean()])
         .nullable()
         .default(null)
         .meta({

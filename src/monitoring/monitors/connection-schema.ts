@@ -4,7 +4,7 @@ import { pemSchema } from "../../core/security/pem.ts";
 
 /** Whether a proxy username or password has at most 255 bytes (RFC 1929). */
 const isShort = (text: string) => new TextEncoder().encode(text).length <= 255;
-const tooLong = "must be at most 255 bytes";
+const tooLongIssue = "must be at most 255 bytes";
 
 /** Fields for the connection of an `http` monitor: client certificate, proxy and choice of address. */
 export const connectionFields = {
@@ -18,10 +18,12 @@ export const connectionFields = {
   }),
   proxyUsername: nullable(
     line(255)
-      .refine(isShort, tooLong)
+      .refine(isShort, tooLongIssue)
       .refine((name) => !name.includes(":"), "must not contain :"),
   ),
-  proxyPassword: nullable(filledSecret(255).refine(isShort, tooLong).meta({ writeOnly: true })),
+  proxyPassword: nullable(
+    filledSecret(255).refine(isShort, tooLongIssue).meta({ writeOnly: true }),
+  ),
   ipFamily: z.enum(["any", "4", "6"]).default("any").meta({
     description: "Which addresses are connected to, of the target or else of the proxy.",
   }),

@@ -156,14 +156,14 @@ export const organizationTables = [
 /** Maximum rows per write. It is low because deletions in these tables cascade. */
 const maxRowsAtOnce = 200;
 /** Time after which every follower has processed the deletion. */
-const followedMs = 60_000;
+const followersDoneMs = 60_000;
 
 /** Removes the remaining rows of deleted organizations in portions. */
 export async function sweepOrganizations(context: SweepContext): Promise<void> {
   const { store, now, isOver } = context;
   const deletedOrganizations = await store.query<{ id: string }>(
     "select id from organizations where deleted_at <= ?",
-    [formatTimestamp(now - followedMs)],
+    [formatTimestamp(now - followersDoneMs)],
   );
   for (const { id } of deletedOrganizations) {
     for (const [table, key] of organizationTables) await sweepTable(context, id, table, key);

@@ -30,7 +30,7 @@ import { findNextMoment, parseTime } from "../backups/rules.ts";
 import { openPlan } from "../backups/schedule-service.ts";
 import { findSchedule } from "../backups/schedule-store.ts";
 import type { Diagnosis } from "./diagnostic.ts";
-import { adviseOnFailure, hostMs, describeFailure } from "./hosts.ts";
+import { adviseOnFailure, hostTimeoutMs, describeFailure } from "./hosts.ts";
 
 const subject = "backup";
 const turnOn =
@@ -104,7 +104,7 @@ export async function examineBackups({
   if (existsSync(join(path, ".signalbox.db-litestream")))
     return [createOkFinding(subject, "litestream copies the database")];
   const message = "no schedule, and no backup that is known of";
-  // A missing backup is no warning on the first day.
+  // A missing backup causes no warning on the first day.
   if (now - (await findFirstCreation(store, now)) < dayMs)
     return [createSkippedFinding(subject, message, turnOn)];
   return [warningFinding(subject, message, turnOn)];
@@ -205,7 +205,7 @@ export async function examineBucket({
       targets,
       clock,
       copyTo: () => Promise.reject(new Error("Nothing is copied.")),
-      patience: { timeoutMs: hostMs, attempts: 1 },
+      patience: { timeoutMs: hostTimeoutMs, attempts: 1 },
     });
     const names = await destination.names();
     const backups = names.filter((one) => parseTime(one) !== null);

@@ -16,15 +16,15 @@ import { parseHttpDate } from "../../core/outgoing/http/retry-after.ts";
 import type { TargetGuard } from "../../core/security/target-guard.ts";
 
 const ntpPort = 123;
-const ntpMs = 2_000;
-const webMs = 3_000;
+const ntpTimeoutMs = 2_000;
+const webTimeoutMs = 3_000;
 /** Number of servers that are queried at the same time. The first response is used. */
 const concurrency = 4;
 
 /** An offset above this is hard to notice … */
-const slightMs = 2_000;
+const slightOffsetMs = 2_000;
 /** … and one above this breaks webhook signatures and two-factor codes. */
-const severeMs = 30_000;
+const severeOffsetMs = 30_000;
 
 type Sources = {
   /** Value of `--ntp`; absent to use the time servers that the system is configured with. */
@@ -37,7 +37,7 @@ type Sources = {
 
 /** Compares the clock with a time server, or else with the Date header of a web server to which alerts are sent. */
 export async function examineClock(sources: Sources): Promise<Finding[]> {
-  const { ntp, targets, timeoutMs = ntpMs } = sources;
+  const { ntp, targets, timeoutMs = ntpTimeoutMs } = sources;
   const origins = sources.destinations.hosts.map(({ origin }) => origin);
   const servers = ntp === undefined ? await findTimeServers() : [ntp];
   const findFirstSuccess = (offsets: Promise<Offset>[]) => Promise.any(offsets).catch(() => null);
@@ -73,10 +73,10 @@ type Offset = {
 
 function judgeOffset({ name, offsetMs, precisionMs }: Offset): Finding {
   const amount = Math.abs(offsetMs);
-  if (amount <= slightMs + precisionMs)
+  if (amount <= slightOffsetMs + precisionMs)
     return createOkFinding("clock", `it agrees with ${name} (${(amount / 1000).toFixed(1)} s)`);
   const side = offsetMs > 0 ? "behind" : "ahead of";
-  return (amount > severeMs ? problemFinding : warningFinding)(
+  return (amount > severeOffsetMs ? problemFinding : warningFinding)(
     "clock",
     `it is ${Math.round(amount / 1000)} s ${side} ${name}: codes to sign in and signatures of webhooks are rejected when it is far off`,
     "`timedatectl set-ntp true`, or start chrony or another NTP client.",
@@ -121,7 +121,7 @@ async function measureOffsetByDate(origin: URL, targets: TargetGuard): Promise<O
   };
   const { headers } = await exchange(request, {
     targets,
-    timeoutMs: webMs,
+    timeoutMs: webTimeoutMs,
     cancelled: new AbortController().signal,
   });
   const now = Date.now();

@@ -27,7 +27,7 @@ export type Destinations = {
   sealed: string[];
 };
 
-/** Returns scheme, host and port. `URL.origin` is `null` for other schemes than those of the web. */
+/** Returns scheme, host and port. `URL.origin` is `null` for schemes other than those of the web. */
 export const formatOrigin = ({ protocol, host }: URL): string => `${protocol}//${host}`;
 
 /**

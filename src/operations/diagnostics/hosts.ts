@@ -25,7 +25,7 @@ import { type ChannelHost, formatOrigin } from "./destinations.ts";
 import { renewalDays } from "./certificate.ts";
 
 /** Timeout of one host, in milliseconds. */
-export const hostMs = 5_000;
+export const hostTimeoutMs = 5_000;
 
 export type ConnectionOptions = { targets: TargetGuard; clock: Clock; timeoutMs?: number };
 
@@ -68,7 +68,10 @@ export async function examineHost(
   }
 }
 
-export const createConnectionContext = ({ targets, timeoutMs = hostMs }: ConnectionOptions) => ({
+export const createConnectionContext = ({
+  targets,
+  timeoutMs = hostTimeoutMs,
+}: ConnectionOptions) => ({
   targets,
   timeoutMs,
   cancelled: new AbortController().signal,
@@ -105,7 +108,7 @@ export function formatNames(names: readonly string[]): string {
   return others === 0 ? listedNames.join(", ") : `${listedNames.join(", ")} and ${others} others`;
 }
 
-const networkMs = 3_000;
+const networkTimeoutMs = 3_000;
 
 /** Examines whether the names of these hosts resolve, and whether their addresses have a route. */
 export async function examineNetwork(hosts: readonly string[], root = "/"): Promise<Finding[]> {
@@ -124,7 +127,7 @@ const resolveAddresses = async (name: string): Promise<string[]> =>
   (await lookup(name, { all: true }).catch(() => [])).map(({ address }) => address);
 
 const waitForNothing = async (): Promise<string[]> => {
-  await Bun.sleep(networkMs);
+  await Bun.sleep(networkTimeoutMs);
   return [];
 };
 

@@ -28,7 +28,7 @@ import {
   tickMs,
 } from "./momentary-problems.ts";
 
-const examineMs = 30_000;
+const examineIntervalMs = 30_000;
 
 type Dependencies = Omit<WatchContext, "isOpen" | "progress"> & {
   leases: Leases;
@@ -124,7 +124,7 @@ export class ProblemWatch {
     }
     this.#last = now;
     const isUrgent = this.#momentary.size > 0 && !this.#isFailing;
-    if (!isUrgent && now.monotonic - this.#examinedAt < examineMs) return;
+    if (!isUrgent && now.monotonic - this.#examinedAt < examineIntervalMs) return;
     this.#examining ??= this.#examine()
       .then(() => void (this.#isFailing = false))
       .catch((error: unknown) => {

@@ -3,8 +3,8 @@ import { dayMs } from "../../core/time/clock.ts";
 /** A larger step of the clock between two runs means that it was set, or that the appliance was off. */
 const jumpMs = 3 * dayMs;
 /** Time after which a doubted clock is believed. */
-export const doubtMs = 3 * dayMs;
-const everyMs = dayMs;
+export const doubtedClockMs = 3 * dayMs;
+const cleanUpIntervalMs = dayMs;
 
 /** State of the clock, as retention sees it. Times are Unix milliseconds. */
 export type ClockState = {
@@ -24,12 +24,12 @@ export function judgeClock({ believed, seen, doubtedSince }: ClockState, now: nu
   if (now - believed <= jumpMs) return { believed: now, seen: now, doubtedSince: null };
   const goesOn = doubtedSince !== null && now >= doubtedSince && now - seen <= jumpMs;
   const since = goesOn ? doubtedSince : now;
-  return now - since >= doubtMs
+  return now - since >= doubtedClockMs
     ? { believed: now, seen: now, doubtedSince: null }
     : { believed, seen: now, doubtedSince: since };
 }
 
 /** Whether the daily run is due. */
 export function isDue(lastNow: number | null, now: number): boolean {
-  return lastNow === null || Math.abs(now - lastNow) >= everyMs;
+  return lastNow === null || Math.abs(now - lastNow) >= cleanUpIntervalMs;
 }

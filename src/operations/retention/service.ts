@@ -26,7 +26,7 @@ import { sweepSubscribers } from "../../status-pages/subscribers/store.ts";
 import { sweepOrganizations } from "../appliance/store.ts";
 import { sweepAuditLog } from "../audit-log/store.ts";
 import { sweepDeletedRecords } from "../deleted-records/store.ts";
-import { judgeClock, doubtMs, isDue } from "./rules.ts";
+import { judgeClock, doubtedClockMs, isDue } from "./rules.ts";
 import { readMemory, rememberClock } from "./store.ts";
 
 const tickMs = 60_000;
@@ -153,7 +153,7 @@ export class Housekeeping implements Collector {
         {
           from: formatTimestamp(believed),
           to: formatTimestamp(doubtedSince),
-          until: formatTimestamp(doubtedSince + doubtMs),
+          until: formatTimestamp(doubtedSince + doubtedClockMs),
         },
       );
     return believed;

@@ -24,14 +24,14 @@ export type KumaMeasure = "status" | "uptime" | "ping" | "avg-response" | "respo
 type Labels = Partial<Record<(typeof labelNames)[number], string>>;
 
 const labelNames = ["label", "upLabel", "downLabel"] as const;
-const maxLabel = 60;
+const maxLabelLength = 60;
 
 /** Reads the labels that the query of a badge sets. */
 export function parseLabels(query: URLSearchParams): Labels {
   return Object.fromEntries(
     labelNames.flatMap((name) => {
       const value = query.get(name);
-      return value === null ? [] : [[name, value.toWellFormed().slice(0, maxLabel)]];
+      return value === null ? [] : [[name, value.toWellFormed().slice(0, maxLabelLength)]];
     }),
   );
 }

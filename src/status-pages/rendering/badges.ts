@@ -13,7 +13,7 @@ export type BadgeKind = (typeof badgeKinds)[number];
 /** Period of uptime badges, in days. */
 export const badgeDays = 30;
 
-const colours: Record<Tone, string> = {
+const badgeColors: Record<Tone, string> = {
   up: "#12805c",
   degraded: "#9a6200",
   down: "#c2273b",
@@ -41,7 +41,7 @@ const labelKeys = { uptime: "badgeUptime", latency: "badgeLatency" } as const;
 export function renderBadge(label: string, text: string, tone: Tone): string {
   const [left, right] = [measureWidth(label), measureWidth(text)];
   const name = escapeXml(`${label}: ${text}`);
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="20" role="img" aria-label="${name}"><title>${name}</title><clipPath id="r"><rect width="${left + right}" height="20" rx="4"/></clipPath><g clip-path="url(#r)"><rect width="${left}" height="20" fill="#3a3936"/><rect x="${left}" width="${right}" height="20" fill="${colours[tone]}"/></g><g fill="#fff" font-family="Verdana,Geneva,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">${drawText(label, 0, left)}${drawText(text, left, right)}</g></svg>`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="20" role="img" aria-label="${name}"><title>${name}</title><clipPath id="r"><rect width="${left + right}" height="20" rx="4"/></clipPath><g clip-path="url(#r)"><rect width="${left}" height="20" fill="#3a3936"/><rect x="${left}" width="${right}" height="20" fill="${badgeColors[tone]}"/></g><g fill="#fff" font-family="Verdana,Geneva,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">${drawText(label, 0, left)}${drawText(text, left, right)}</g></svg>`;
 }
 
 /** Scripts that are written from right to left, from Hebrew to Arabic. */

@@ -3,7 +3,7 @@
  * cookie no other host gets, or on to a sign-in provider. The browser returns with a code, which the page exchanges for a
  * cookie of its own.
  */
-import { idleMs, oldestMs } from "../../accounts/sessions/rules.ts";
+import { idleMs, maxSessionAgeMs } from "../../accounts/sessions/rules.ts";
 import { ProviderFailure, startAgain } from "../../accounts/single-sign-on/failures.ts";
 import {
   type IdentifiedVisitor,
@@ -166,7 +166,7 @@ function completeSignIn(
   if (code === null || code.until < clock() || code.secretHash !== sha256(secret))
     return respondExpired(`${base}/sign-in`, getLanguage(languageName));
   const pass: Pass = "sessionId" in code.who ? code.who : { ...code.who, until: clock() + visitMs };
-  const lifetimeMs = "sessionId" in pass ? oldestMs : visitMs;
+  const lifetimeMs = "sessionId" in pass ? maxSessionAgeMs : visitMs;
   const cookies = [
     {
       name: passCookieOf(head),

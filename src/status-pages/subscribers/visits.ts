@@ -119,7 +119,7 @@ async function readSubmission(request: Request): Promise<Submission> {
   return { medium: "chat", email: "", type: findChatType(address), webhookUrl: address };
 }
 
-/** Sends a confirmation link to the submitted address. Returns false if it is no chat, or a blocked one. */
+/** Sends a confirmation link to the submitted address. Returns false if it is not a chat, or a blocked one. */
 async function requestConfirmation(
   scope: Scope,
   pageId: string,

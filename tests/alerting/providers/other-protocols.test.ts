@@ -1,4 +1,4 @@
-/** Channels over other protocols than HTTP: MQTT brokers and syslog servers, fake and real ones. */
+/** Channels over protocols other than HTTP: fake and real MQTT brokers and syslog servers. */
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "bun:test";
 import type { ChannelSettings } from "../../../src/alerting/channels/kinds-schema.ts";

@@ -524,7 +524,7 @@ const mailgun: Service<"mailgun"> = createMailService({
   ],
 });
 
-/** A service that has the title apart from its text. */
+/** A service that shows the title outside of the text. */
 const renderWithoutTitle = ({ title: _title, ...said }: RenderedText) =>
   [...linesOf({ title: "", ...said }), "", said.url].join("\n");
 

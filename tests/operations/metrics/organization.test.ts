@@ -136,7 +136,7 @@ test("with Basic authentication, Home Assistant and Grafana get Uptime Kuma's me
   expect(foreign).not.toContain("monitor_name");
   for (const key of ["", "sbx_wrong", `${ours.readKey.key}x`])
     expect((await read("", key)).status).toBe(401);
-  // Other routes accept no Basic authentication.
+  // Other routes don't accept Basic authentication.
   const other = new Request("http://localhost/api/v1/monitors", {
     headers: { Host: "localhost", Authorization: `Basic ${btoa(`:${ours.readKey.key}`)}` },
   });

@@ -96,7 +96,7 @@ function useSourceForm({ source, onTheirs }: FieldsProps) {
       void queryClient.invalidateQueries({ queryKey: listKey("alert-source") });
       closeDialog();
       if (source !== undefined) return notify(t("Saved {name}", { name: saved.name }));
-      // The address is on its page.
+      // The source's page shows its address.
       void navigate({ to: "/on-call/alert-sources/$id", params: { id: saved.id } });
     },
     onTheirs,

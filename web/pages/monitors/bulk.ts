@@ -23,7 +23,7 @@ import { tCount } from "../../language/text.ts";
 export type BulkChangeInput = z.input<typeof ManyMonitors>;
 
 /** Maximum number of monitors of a bulk change. */
-export const maxSelected = 5_000;
+export const maxSelectedMonitors = 5_000;
 
 /** The effects of a bulk change. The selection of a dialog does not change. */
 export const useBulkPreview = (body: BulkChangeInput | null) =>

@@ -59,7 +59,7 @@ type FieldsProps = {
   onTheirs: () => void;
 };
 
-/** A copy is no default, and has no severities: only one policy can have them. */
+/** A copy is not the default and has no severities, because only one policy can have them. */
 function usePolicyForm({ edited, policy, onTheirs }: FieldsProps) {
   const isNew = edited.kind === "create-policy";
   const start: Values = {

@@ -25,7 +25,7 @@ export function LivePreview({
 }: {
   id: string;
   body: Body;
-  /** Whether signed-in people see other sections than everyone. */
+  /** Whether signed-in people see sections that others don't. */
   isSplit: boolean;
   dirty: boolean;
   /** Changes with content that is not in the form, such as the logo. */

@@ -25,7 +25,7 @@ import {
   template,
 } from "./kind-schema.ts";
 
-/** What all channel types with a gateway have in common, apart from their fields. */
+/** Properties that all channel types with a gateway share, except their fields. */
 const describeGateway = (type: GatewayType) => ({
   secrets: {
     secret: { preset: isSameValue, url: isSameOrigin },

@@ -43,7 +43,7 @@ type Session = {
 };
 
 /** Milliseconds between two examinations of all connections. */
-const watchMs = 1_000;
+const watchIntervalMs = 1_000;
 /** Port on which connections start with TLS (RFC 8314). */
 const implicitTlsPort = 465;
 
@@ -91,7 +91,7 @@ export class MailListener {
     );
     this.#server = server;
     this.#dependencies.metrics.start(() => this.#sessions.size);
-    this.#watch = setInterval(() => this.#closeExcessive(), watchMs);
+    this.#watch = setInterval(() => this.#closeExcessive(), watchIntervalMs);
   }
 
   get number(): number {

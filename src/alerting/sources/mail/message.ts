@@ -27,7 +27,7 @@ export type MailMessage = {
 const decodedBytes = 128 * 1024;
 const decodedLines = 2_000;
 /** Characters of the text that rules search and that the log stores. */
-const maxMailText = 16_000;
+const maxTextLength = 16_000;
 
 /** Bytes of a mail that `parseMail` needs. */
 export const mailStart = decodedBytes;
@@ -52,7 +52,7 @@ export async function parseMail(bytes: Uint8Array): Promise<MailMessage> {
     id: messageId || `sha256 ${sha256(Buffer.from(bytes).toString("latin1"))}`,
     from: toLine(parsed.from?.address ?? "", 254),
     subject: toLine(parsed.subject ?? "", 1_000),
-    text: (text.trim() === "" ? convertHtml(html) : text).trim().slice(0, maxMailText),
+    text: (text.trim() === "" ? convertHtml(html) : text).trim().slice(0, maxTextLength),
     importance: toLine(
       readHeader("importance") || readHeader("x-priority") || readHeader("priority"),
       100,
@@ -79,7 +79,7 @@ export async function readMailBody(text: string): Promise<MailMessage> {
     id: toText(sent["id"]),
     from: toText(sent["from"]),
     subject: toLine(toText(sent["subject"]), 1_000),
-    text: toText(sent["text"]).slice(0, maxMailText),
+    text: toText(sent["text"]).slice(0, maxTextLength),
     importance: toText(sent["importance"]),
     delivery: toText(sent["delivery"]),
   };

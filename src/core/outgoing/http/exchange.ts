@@ -104,7 +104,7 @@ export async function runWithTimeout<T>(
 
 type Start = Pick<ShortResponse, "body" | "isUnfinished" | "isCut">;
 
-/** Reads the start of the body. A truncated body is no failure, because the status has arrived. */
+/** Reads the start of the body. A truncated body is not a failure, because the status has arrived. */
 function readStart(
   response: { read(onChunk: (chunk: Buffer) => void): Promise<void> },
   connection: { close(): void },

@@ -8,7 +8,7 @@ import type { TroubleWatch } from "./own-trouble.ts";
 import type { FirstCheck, Watched } from "./watched-monitors.ts";
 
 /** Period over which checks that are brought forward together are spread. */
-const rushMs = 5_000;
+const rushWindowMs = 5_000;
 /** Maximum wait for the first check of a monitor that was never checked, also with a longer interval. */
 const maxUnknownSeconds = 60;
 /** Difference between the clocks that rounding explains. */
@@ -38,7 +38,7 @@ export class DueTimes {
     if (monitor.type === "push") return this.computeSilence(monitor, this.clock());
     if (firstCheck === "spread") return this.computeResumed(monitor, now);
     const isImmediate = firstCheck === "now" && this.immediate.take(monitor.organizationId) === 0;
-    return isImmediate ? now : now + computePhase(monitor.key, rushMs);
+    return isImmediate ? now : now + computePhase(monitor.key, rushWindowMs);
   }
 
   /** Returns when the next report of a push monitor becomes overdue that waits from `since` (Unix milliseconds). */
@@ -65,7 +65,7 @@ export class DueTimes {
    * s.
    */
   computeSoon({ key }: Watched, count: number): number {
-    return this.monotonic() + computePhase(key, Math.min(count * 10, rushMs));
+    return this.monotonic() + computePhase(key, Math.min(count * 10, rushWindowMs));
   }
 
   /** Returns when the check after the one started at `startedAt` is due: in the next slot, or earlier for a retry. */

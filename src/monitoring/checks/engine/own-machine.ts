@@ -1,6 +1,6 @@
 /** Records when this machine lacked a network or file handles, which checks and push reports need. */
 import { type NetworkInterfaceInfo, networkInterfaces } from "node:os";
-import { hasFileHandles, noFileHandles } from "../../../core/outgoing/file-handles.ts";
+import { hasFileHandles, noFileHandlesReason } from "../../../core/outgoing/file-handles.ts";
 import { isLoopback } from "../../../core/security/target-guard.ts";
 
 const families = ["IPv4", "IPv6"] as const;
@@ -52,7 +52,7 @@ export class MachineWatch {
    * usable network suffices.
    */
   findLackFor(addresses: readonly string[], from: number, now: number): string | null {
-    if (this.listGaps("file handles", from, now).length > 0) return noFileHandles;
+    if (this.listGaps("file handles", from, now).length > 0) return noFileHandlesReason;
     return this.hasLackedNetwork(addresses, from, now) ? noNetworkReason : null;
   }
 
@@ -72,7 +72,7 @@ export class MachineWatch {
       : -Infinity;
     return [
       { until: networkUntil, reason: noNetworkReason },
-      { until: this.findGapEnd("file handles", from, now), reason: noFileHandles },
+      { until: this.findGapEnd("file handles", from, now), reason: noFileHandlesReason },
     ];
   }
 

@@ -104,7 +104,7 @@ export class TroubleWatch {
   }
 
   private recordStandstill({ from, to, hasJumped }: TroubleSpan) {
-    // A clock that was set back is no sign of a standstill.
+    // A clock that was set back does not mean a standstill.
     const isForward = hasJumped && this.clock() - to - this.offset > jumpMs;
     if (!isForward && to - from < interruptionMs) return;
     this.standstill = { until: to, reason: "this appliance stood still" };

@@ -28,7 +28,7 @@ import type { MonitorState } from "../rules.ts";
 import { findBegunStates, type Watched } from "./watched-monitors.ts";
 
 /** Maximum delay of a result that changes a state. */
-const changeMs = 250;
+const changeDelayMs = 250;
 /** Results per write. 250 take about 10 ms, or 20 ms if all of them change a state. */
 const batch = 250;
 /** Delay before a failed write is retried, for example on a full disk. */
@@ -108,7 +108,7 @@ export class ResultWriter {
     if (result.report && this.queue.length > maxBodies) result.report.body = null;
     const { before, after } = result;
     const { store, log } = this.dependencies;
-    this.flushWithin(before.status === after.status ? store.batchWindowMs : changeMs);
+    this.flushWithin(before.status === after.status ? store.batchWindowMs : changeDelayMs);
     const [oldest] = this.queue;
     if (this.queue.length > monitorBounds.unstoredResults.value && oldest !== undefined) {
       this.queue.shift();
@@ -128,7 +128,7 @@ export class ResultWriter {
   addEvents(statements: readonly Statement[]) {
     this.events.push(...statements);
     this.events.splice(0, this.events.length - monitorBounds.unstoredProblems.value);
-    this.flushWithin(changeMs);
+    this.flushWithin(changeDelayMs);
   }
 
   /** Number of unwritten results. */

@@ -29,7 +29,7 @@ type Dependencies = {
 /** Maximum wait until a node has the lease. */
 const takeoverMs = 15_000;
 /** Time for the request and response between nodes, in addition to the timeout of the check. */
-const answerMs = 3_000;
+const exchangeMarginMs = 3_000;
 
 export function createCheckRequests({ store, leases, limited, check, take, probe }: Dependencies) {
   leases.onForwarded({
@@ -83,7 +83,7 @@ export function createCheckRequests({ store, leases, limited, check, take, probe
       const question: Question = { organizationId, monitorId, probe: true };
       // If no other node is reachable, this node decides.
       const probes = await leases
-        .request(monitorId, confirmations - 1, question, timeoutMs + answerMs)
+        .request(monitorId, confirmations - 1, question, timeoutMs + exchangeMarginMs)
         .catch(() => []);
       const reason = findContradiction(probes as Probe[], outcome.message);
       return reason === null ? outcome : createUnknownResult(reason);

@@ -12,7 +12,7 @@ import { type Page, usePage } from "../protocols/chromium.ts";
 type Settings = MonitorSettings<"browser">;
 
 const maxBytes = 64 * 1024 * 1024;
-const maxTitle = 500;
+const maxTitleLength = 500;
 /** Poll interval while waiting for a page to satisfy a condition. */
 const pollMs = 100;
 /** Share of the timeout after which a wait ends, so that the check can still report the reason. */
@@ -92,7 +92,7 @@ class PageVisit {
     context.part = null;
     if (settings.keyword !== null) await this.expectText(settings.keyword);
     const latencyMs = measureElapsedMs(this.startedAt);
-    const title = await evaluateExpression(page, `document.title.slice(0, ${maxTitle})`);
+    const title = await evaluateExpression(page, `document.title.slice(0, ${maxTitleLength})`);
     const details = { title: typeof title === "string" ? title : null, loadMs };
     const { length } = settings.steps;
     const steps =

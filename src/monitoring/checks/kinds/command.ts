@@ -8,7 +8,7 @@ import { type Run, runProgram } from "../../../core/system/programs.ts";
 import { type CheckKind, measureElapsedMs } from "../check.ts";
 
 const maxBytes = 64 * 1024;
-const maxLine = 250;
+const maxLineLength = 250;
 
 /** Up when the program exits with 0. Only the organization sees the first line of its output. */
 export const checkCommand: CheckKind<"command"> = async (settings, context) => {
@@ -50,7 +50,7 @@ export const checkCommand: CheckKind<"command"> = async (settings, context) => {
 function extractFirstLine(text: string): string | null {
   const lines = text.split(/[\r\n]+/).map((line) => line.replace(/\p{C}/gu, " ").trim());
   const first = lines.find((line) => line !== "");
-  return first === undefined ? null : first.slice(0, maxLine).toWellFormed();
+  return first === undefined ? null : first.slice(0, maxLineLength).toWellFormed();
 }
 
 /**

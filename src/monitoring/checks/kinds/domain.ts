@@ -14,7 +14,7 @@ import { sendFollowing } from "../protocols/followed-request.ts";
 import { findRdapServer } from "./rdap-registries.ts";
 
 const maxBytes = 256 * 1024;
-const maxCached = 10_000;
+const maxCachedDomains = 10_000;
 
 /** Expiry date and status values of a domain in its registry. */
 type Registration = { expiresAt: string; states: readonly string[] };
@@ -84,8 +84,8 @@ function queryRegistration(
   const response = awaitUnlessAbandoned(fetchRegistration(name, server, context), context.signal);
   const entry = { until: Infinity, response };
   const cacheUntil = (until: number) =>
-    setRecent(registrationCache, key, { ...entry, until }, maxCached);
-  setRecent(registrationCache, key, entry, maxCached);
+    setRecent(registrationCache, key, { ...entry, until }, maxCachedDomains);
+  setRecent(registrationCache, key, entry, maxCachedDomains);
   response.then(
     () => cacheUntil(context.now() + dayMs),
     (error: unknown) => {

@@ -22,7 +22,7 @@ import { TextSearch } from "./http-search.ts";
 
 /** Maximum size of a body, both before and after each decompression. */
 const maxBytes = monitorBounds.responseBody.value;
-const maxText = "the first 1 MiB of the response";
+const searchedPartWords = "the first 1 MiB of the response";
 
 type Context = Pick<CheckContext, "memory" | "signal" | "inTurn">;
 
@@ -221,6 +221,6 @@ function findSearchIssue(
   if (op === "notContains") return buildIssue(condition, "it has the keyword that must be absent");
   return buildIssue(
     condition,
-    isComplete ? "the keyword is missing" : `${maxText} lack the keyword`,
+    isComplete ? "the keyword is missing" : `${searchedPartWords} lack the keyword`,
   );
 }

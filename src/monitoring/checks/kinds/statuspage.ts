@@ -13,11 +13,11 @@ type Settings = MonitorSettings<"statuspage">;
 type Status = Exclude<PageState, "maintenance">;
 
 const maxBytes = 4 * 1024 * 1024;
-const maxName = 60;
-const maxTitle = 150;
+const maxNameLength = 60;
+const maxTitleLength = 150;
 /** Maximum number of components in a message. */
 const maxNames = 3;
-const maxDetected = 10_000;
+const maxDetectedFormats = 10_000;
 
 const normalMessage = "The status page reports normal operation";
 const maintenanceMessage = "The status page reports maintenance, which counts as up.";
@@ -79,7 +79,7 @@ async function readPage({ url, format }: Settings, context: CheckContext): Promi
   for (const name of known === undefined ? formatOrder : [known]) {
     const found = await read(name);
     if (found === null) continue;
-    setRecent(knownFormats, key, name, maxDetected);
+    setRecent(knownFormats, key, name, maxDetectedFormats);
     return found;
   }
   knownFormats.delete(key);
@@ -114,7 +114,7 @@ function judgePage(page: FollowedPage, { components: chosen, maintenanceAs }: Se
   const incident =
     page.incidents.find(({ componentIds }) => componentIds.some((id) => ids.has(id))) ??
     page.incidents.find(({ componentIds }) => chosen.length === 0 || componentIds.length === 0);
-  const title = incident === undefined ? null : toRemoteLine(incident.title, maxTitle);
+  const title = incident === undefined ? null : toRemoteLine(incident.title, maxTitleLength);
   if (status === undefined) {
     const message = states.includes("maintenance") ? maintenanceMessage : null;
     return { status: "up", message, title } as const;
@@ -139,7 +139,7 @@ function findChosen({ components, isPartial = false }: FollowedPage, chosen: rea
 }
 
 function listNames(names: readonly string[]): string {
-  const listedNames = names.slice(0, maxNames).map((name) => toRemoteLine(name, maxName));
+  const listedNames = names.slice(0, maxNames).map((name) => toRemoteLine(name, maxNameLength));
   const more = names.length - listedNames.length;
   return more > 0 ? `${listedNames.join(", ")} and ${more} more` : listedNames.join(", ");
 }

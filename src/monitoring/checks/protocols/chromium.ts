@@ -8,7 +8,7 @@ import { killGroup, runProgram } from "../../../core/system/programs.ts";
 import { createTemporaryFolder } from "../../../core/system/temporary-folders.ts";
 
 /** Maximum size of a protocol message. Screenshots are the largest. */
-const maxMessage = 8 * 1024 * 1024;
+const maxMessageBytes = 8 * 1024 * 1024;
 
 /** Finds the installed Chromium or Chrome; null if neither is installed. */
 export function findBrowser(): string | null {
@@ -223,7 +223,7 @@ class DevToolsPage implements Page {
 
   receive(chunk: Buffer) {
     this.unreadLength += chunk.length;
-    if (this.unreadLength > maxMessage)
+    if (this.unreadLength > maxMessageBytes)
       this.over.reject(new TargetFailure("The page is too large for the check."));
     if (!chunk.includes(0)) {
       this.unread.push(chunk);

@@ -80,7 +80,7 @@ export const buildSecuredDetails = (secured: Connection["secured"]): SecuredDeta
   secured === null ? {} : { tlsVersion: secured.version, issuer: secured.issuer };
 
 /** Maximum time of the query for details. */
-const extraMs = 1_000;
+const detailsTimeoutMs = 1_000;
 
 /** Queries details for at most 1 s and half of the remaining time of the check. Null after a failure or timeout. */
 async function queryExtra<D>(
@@ -90,7 +90,7 @@ async function queryExtra<D>(
 ): Promise<D | null> {
   const { promise, resolve } = Promise.withResolvers<null>();
   const leftMs = Math.max(0, timeoutMs - (performance.now() - startedAt));
-  const timer = setTimeout(() => resolve(null), Math.min(extraMs, leftMs / 2));
+  const timer = setTimeout(() => resolve(null), Math.min(detailsTimeoutMs, leftMs / 2));
   const found = await Promise.race([converse().catch(() => null), promise]);
   clearTimeout(timer);
   return found;

@@ -10,7 +10,7 @@ import {
 import { yieldToEventLoop } from "../../../core/time/event-loop.ts";
 import { encodeMpint, encodeString, encodeUint32, toUnsigned } from "./ssh-encoding.ts";
 
-/** Own half of a key exchange. */
+/** Our half of a key exchange. */
 export type Agreement = {
   /** Parameters that are hashed before `ours`. */
   parameters: Buffer;

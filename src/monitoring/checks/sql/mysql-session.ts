@@ -71,7 +71,7 @@ class Packets {
   /** Reads the greeting. The limit on its length rejects other protocols. */
   async readGreeting(): Promise<ByteReader> {
     const head = await this.wire.read(4);
-    if (head[3] !== 0 || head.readUIntLE(0, 3) > maxGreeting) throw notMysqlError();
+    if (head[3] !== 0 || head.readUIntLE(0, 3) > maxGreetingBytes) throw notMysqlError();
     return this.readBodyAfter(head);
   }
 
@@ -98,7 +98,7 @@ class Packets {
   }
 }
 
-const maxGreeting = 1_024;
+const maxGreetingBytes = 1_024;
 const packetMarks = {
   ok: 0x00,
   moreData: 0x01,

@@ -1,4 +1,4 @@
-/** Own DNS queries: encrypted resolvers, DNSSEC state, DNSKEY, and assertions about records. */
+/** DNS queries of our own: encrypted resolvers, DNSSEC state, DNSKEY, and assertions about records. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { TargetFailure } from "../../../../src/core/outgoing/failures.ts";

@@ -8,7 +8,7 @@ import { formatCount } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { MenuItem } from "../../../components/menus.tsx";
 import { useAction } from "../../../components/toasts.tsx";
-import { countMatching, listMatching, maxSelected } from "../bulk.ts";
+import { countMatching, listMatching, maxSelectedMonitors } from "../bulk.ts";
 import type { Filters } from "./filters.ts";
 import { selection } from "./list-state.ts";
 import { t, tCount } from "../../../language/text.ts";
@@ -77,14 +77,14 @@ function SelectAll({
 }) {
   const total = countMatching(found, filters);
   const all = useAction(async () => {
-    selection.set((await listMatching(filters)).slice(0, maxSelected));
+    selection.set((await listMatching(filters)).slice(0, maxSelectedMonitors));
   });
-  const wantedCount = Math.min(total, maxSelected);
+  const wantedCount = Math.min(total, maxSelectedMonitors);
   if (selected.size >= wantedCount) return null;
   return (
     <button type="button" className="plain-button link" disabled={all.isPending} onClick={all.run}>
-      {total > maxSelected
-        ? t("Select the first {count}", { count: formatCount(maxSelected) })
+      {total > maxSelectedMonitors
+        ? t("Select the first {count}", { count: formatCount(maxSelectedMonitors) })
         : t("Select all {count}", { count: formatCount(total) })}
     </button>
   );

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ManagedRecord } from "../../../../src/configuration/schema.ts";
-import { differingQuery } from "../../../data/managed.ts";
+import { driftedRecordsQuery } from "../../../data/managed.ts";
 import { Icon, type IconName } from "../../../components/display/icons.tsx";
 import { EmptyState, Loaded, Panel } from "../../../components/page.tsx";
 import { Entry } from "../entry.tsx";
@@ -22,7 +22,7 @@ const kinds = {
 
 /** Managed records that were changed or deleted since the configuration was applied (drift). */
 export default function ConfigurationSettings() {
-  const query = useQuery(differingQuery);
+  const query = useQuery(driftedRecordsQuery);
   return (
     <>
       <div className="settings-head">
