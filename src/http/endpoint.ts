@@ -265,7 +265,7 @@ class RouteHandler {
     return authorizeLimited(store, principal, this.#spec, parameters);
   }
 
-  /** Identifies the caller after a body that took long. A revoked key, session or right is no longer valid. */
+  /** Identifies the caller of a request that takes long. A revoked key, session or right is no longer valid. */
   async #identifyAgain(context: HandlerContext): Promise<AnyCaller> {
     const { request, requestContext } = context;
     await requestContext.authenticateAgain();
@@ -388,17 +388,37 @@ class RouteHandler {
 
   /** Renders a response that is streamed from the database, one at a time per organization. */
   async #respondInTurn(
-    { request, requestContext }: HandlerContext,
+    context: HandlerContext,
     { principal }: AnyCaller,
     payload: unknown,
   ): Promise<ApiResponse> {
+    const { request, requestContext } = context;
     const organizationId = principal?.organizationId ?? "";
     requestContext.services.extendTimeout(request, longResponseSeconds);
     const turn = { organizationId, signal: request.signal };
     const response = await runInStreamTurn(turn, () =>
       buildStreamedResponse(request, this.#spec, payload),
     );
-    return { ...response, sender: organizationId };
+    const { body } = response;
+    if (typeof body === "string") return { ...response, sender: organizationId };
+    const identifyAgain = () => this.#identifyAgain(context);
+    return {
+      ...response,
+      body: () => checkWhileSending(body(), identifyAgain),
+      sender: organizationId,
+    };
+  }
+}
+
+/** Cuts a response off when its reader loses the right to it, because its rest is read from the database later. */
+async function* checkWhileSending(chunks: AsyncIterable<string>, check: () => Promise<unknown>) {
+  let checkedAt = performance.now();
+  for await (const chunk of chunks) {
+    if (performance.now() - checkedAt > identifiedMs) {
+      await check();
+      checkedAt = performance.now();
+    }
+    yield chunk;
   }
 }
 

@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
+import { revokeApiKey } from "../../src/accounts/api-keys/service.ts";
 import { exportInMemory } from "../../src/configuration/export-service.ts";
 import { type Client, testAppliance } from "../support/appliance.ts";
+import { findErrorCode } from "../support/error-code.ts";
+import { waitUntil } from "../support/poll.ts";
 
 const path = "/api/v1/config";
 
@@ -70,6 +73,22 @@ test("it equals one that fits into memory", async () => {
   for (const monitor of Object.values<{ body?: string }>(long.document.monitors))
     delete monitor.body;
   expect(long).toEqual(short);
+});
+
+test("it is cut off when the key is revoked while it is sent", async () => {
+  const { ours, app } = await createLarge(80);
+  const key = await ours.keyOf("read");
+  const response = await app.handle(
+    new Request(`http://localhost${path}`, {
+      headers: { Host: "localhost", Authorization: `Bearer ${key.key}` },
+    }),
+  );
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  expect((await reader.read()).done).toBe(false);
+  await revokeApiKey(ours.scope, key.id);
+  const revokedAt = performance.now();
+  await waitUntil(() => performance.now() - revokedAt > 300);
+  expect(await findErrorCode(reader.read())).toBe("UNAUTHORIZED");
 });
 
 test("few very large monitors are read at a time", async () => {
