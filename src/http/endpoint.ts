@@ -414,7 +414,7 @@ class RouteHandler {
 async function* checkWhileSending(chunks: AsyncIterable<string>, check: () => Promise<unknown>) {
   let checkedAt = performance.now();
   for await (const chunk of chunks) {
-    if (performance.now() - checkedAt > identifiedMs) {
+    if (performance.now() - checkedAt > reidentifyAfterMs) {
       await check();
       checkedAt = performance.now();
     }
