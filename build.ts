@@ -538,7 +538,7 @@ async function bundle(): Promise<Chunks> {
     for (const { kind, path } of result.metafile?.outputs[name]?.imports ?? [])
       if (kind === "import-statement" && path.startsWith("./")) first.add(path);
   for (const [naming, file] of required) {
-    const library = { ...options, entrypoints: [file], naming, format: "cjs", metafile: true };
+    const library = { ...options, entrypoints: [file], naming, format: "esm", metafile: true };
     const inputs = Object.keys(
       (await Bun.build(library as Bun.BuildConfig)).metafile?.inputs ?? {},
     );
