@@ -27,7 +27,8 @@ test("an excerpt has a maximum number of code points and never splits one", () =
   expect(excerptText("abcd", 3)).toBe("abc…");
   expect(excerptText("😀😀😀", 3)).toBe("😀😀😀");
   expect(excerptText("😀😀😀😀", 3)).toBe("😀😀😀…");
-  expect(excerptText("a\n\ud800", 3)).toBe("a��");
+  expect(excerptText("a\n\ud800", 3)).toBe("a↵�");
+  expect(excerptText("{\r\n\t1}\n\r\u001b")).toBe("{↵ 1}↵↵�");
   expect(excerptText(`a${"😀".repeat(9)}`, 3)).toBe("a😀😀…");
   expect(excerptText("x".repeat(1_000_000))).toBe(`${"x".repeat(60)}…`);
 });
@@ -50,5 +51,5 @@ test("text from strangers can't reorder or hide the text around it", () => {
 
 test("a name preserves the marks of its script", () => {
   expect(excerptName("חנות\u200f Shop", 60)).toBe("חנות\u200f Shop");
-  expect(excerptName("a\nb", 60)).toBe("a�b");
+  expect(excerptName("a\nb", 60)).toBe("a↵b");
 });

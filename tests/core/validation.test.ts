@@ -77,5 +77,5 @@ test("at most 20 details are returned, for invalid entries and unknown fields al
 test("an unknown field's name is shown in one short, well-formed line", () => {
   const name = `a\r\nb\u0000\ud800${"😀".repeat(100)}`;
   const [detail] = errorOf(z.strictObject({}), { [name]: 1 }).details ?? [];
-  expect(detail?.path).toBe(`a��b��${"😀".repeat(54)}…`);
+  expect(detail?.path).toBe(`a↵b��${"😀".repeat(55)}…`);
 });

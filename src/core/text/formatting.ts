@@ -73,7 +73,7 @@ export function formatFieldPath(keys: readonly PropertyKey[]): string {
 const misleadingPattern =
   /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
-/** Shortens an untrusted text to `length` code points, on one line and without misleading characters. */
+/** Shortens an untrusted text to `length` code points, on one line with `↵`, and without misleading characters. */
 export const excerptText = (text: string, length = 60): string =>
   excerptName(text.slice(0, length * 2 + 2).replace(misleadingPattern, "�"), length);
 
@@ -81,7 +81,11 @@ export const excerptText = (text: string, length = 60): string =>
 export function excerptName(name: string, length: number): string {
   // A code point has one or two units.
   const start = name.slice(0, length * 2 + 2);
-  const points = Array.from(start.toWellFormed().replace(/\p{Cc}/gu, "�"));
+  const line = start
+    .toWellFormed()
+    .replace(/\r\n?|\n/g, "↵")
+    .replaceAll("\t", " ");
+  const points = Array.from(line.replace(/\p{Cc}/gu, "�"));
   return points.length > length ? points.slice(0, length).join("") + "…" : points.join("");
 }
 

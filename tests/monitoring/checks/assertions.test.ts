@@ -268,7 +268,7 @@ describe("the received value in a message", () => {
 
   test("is shortened to its start, on one line", async () => {
     const body = { source: "body", op: "equals", value: "x" } as const;
-    expect(await saidOf(body, `a\nb${"😀".repeat(200)}`)).toBe(`"a�b${"😀".repeat(97)}…"`);
+    expect(await saidOf(body, `a\nb${"😀".repeat(200)}`)).toBe(`"a↵b${"😀".repeat(97)}…"`);
   });
 
   test("hides values with the name of a credential", async () => {
