@@ -5,7 +5,7 @@ import { createPersonWithPhone } from "../support/on-call.ts";
 import {
   type Action,
   type Dependent,
-  delays,
+  stepDelays,
   type Hours,
   type Job,
   noticeMinutes,
@@ -74,8 +74,8 @@ async function createTeam(start: number) {
     people.map((name) =>
       createPersonWithPhone(pager, name, {
         name,
-        afterMinutes: delays[name],
-        criticalAfterMinutes: delays[name],
+        afterMinutes: stepDelays[name],
+        criticalAfterMinutes: stepDelays[name],
         quietHours: toQuietHours(name === "Ben" ? [23, 6] : null),
       }),
     ),

@@ -4,7 +4,7 @@ import { getFreePort } from "../support/binary.ts";
 import { pixel } from "../support/images.ts";
 import {
   requestBytes,
-  parts,
+  pageParts,
   listPublicPaths,
   maskTimes,
   pollUntil,
@@ -83,7 +83,7 @@ describe("a public page over the wire", () => {
       "?a[]=<script>",
       `?${"q".repeat(4_000)}`,
     ];
-    for (const part of parts.filter((part) => part !== "/history")) {
+    for (const part of pageParts.filter((part) => part !== "/history")) {
       const plain = await requestBytes(site.address + part);
       for (const query of queries) {
         const queried = await requestBytes(site.address + part + query);
@@ -121,7 +121,7 @@ describe("a public page over the wire", () => {
     const headersOf = ({ response }: typeof unknown) =>
       [...response.headers].filter(([name]) => !["date", "x-request-id"].includes(name));
     for (const slug of ["nobody", "hidden"])
-      for (const part of [...parts, "/logo", `/incidents/${site.incidentIds[0]}`]) {
+      for (const part of [...pageParts, "/logo", `/incidents/${site.incidentIds[0]}`]) {
         const response = await requestBytes(`${site.url}/status/${slug}${part}`);
         expect([slug, part, response.status]).toEqual([slug, part, 404]);
         expect(response.bytes.equals(unknown.bytes)).toBe(true);

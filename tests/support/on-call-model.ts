@@ -53,7 +53,7 @@ type Drill = {
 type Override = { person: Person; from: number; until: number };
 
 /** Minutes after a step at which the phone of a person is used. */
-export const delays: Record<Person, number> = { Ada: 0, Ben: 4 };
+export const stepDelays: Record<Person, number> = { Ada: 0, Ben: 4 };
 export const firstSecondStep = 15;
 export const snoozeMinutes = 120;
 export const noticeMinutes = 360;
@@ -188,7 +188,7 @@ export class OnCallModel {
     problem.runs.push(this.now);
     problem.dueAt = problem.from + this.#stageMinutes(next + 1);
     const receiver = next === 0 ? this.#onCall() : "Second";
-    const delay = next === 0 ? delays[receiver as Person] : 0;
+    const delay = next === 0 ? stepDelays[receiver as Person] : 0;
     const isReached =
       this.#priorities[job] === "critical" || !this.#isQuiet(receiver, this.now + delay);
     if (delay === 0) this.#notify(job, problem, receiver, "monitor.down", next);
@@ -231,7 +231,7 @@ export class OnCallModel {
       Object.assign(drill, { isHeld: false, isSent: true });
       this.#send(person, "drill");
     }
-    if (this.now >= from + delays[person] + 5)
+    if (this.now >= from + stepDelays[person] + 5)
       this.#endDrill(drill, drill.isSent ? "unacknowledged" : "unreached");
   }
 
@@ -348,7 +348,7 @@ export class OnCallModel {
   }
 
   #startDrill(person: Person) {
-    const dueAt = this.now + delays[person];
+    const dueAt = this.now + stepDelays[person];
     if (this.#drills.has(person) || this.#isQuiet(person, dueAt)) return;
     this.#drills.set(person, { person, from: this.now, dueAt, isHeld: false, isSent: false });
   }
@@ -434,7 +434,7 @@ export class OnCallModel {
     problem.dueAt = Math.max(this.now, problem.from + this.#stageMinutes(problem.next));
     for (const [step, ranAt] of problem.runs.entries()) {
       const receiver = step === 0 ? this.#onCall() : "Second";
-      const delay = step === 0 ? delays[receiver as Person] : 0;
+      const delay = step === 0 ? stepDelays[receiver as Person] : 0;
       if (!problem.notified.has(`${step} ${receiver}`))
         problem.waiting.push({ receiver, step, dueAt: Math.max(this.now, ranAt + delay) });
     }

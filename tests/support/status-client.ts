@@ -1,7 +1,7 @@
 import type { StatusPage } from "./status-world.ts";
 
 /** Paths of a page's formats relative to its URL; `/status.json` belongs to a page at the root. */
-export const parts = [
+export const pageParts = [
   "",
   "/history",
   "/feed.rss",
@@ -16,7 +16,7 @@ export const parts = [
 
 /** Every public path of the typical page. */
 export const listPublicPaths = ({ incidentIds, monitorIds }: StatusPage) => [
-  ...parts.map((part) => `/status/acme${part}`),
+  ...pageParts.map((part) => `/status/acme${part}`),
   "/status/acme.json",
   `/status/acme/incidents/${incidentIds[0]}`,
   `/badge/monitor/${monitorIds[0]}/status.svg`,

@@ -36,8 +36,8 @@ export async function createSignInLink(
 }
 
 /**
- * Signs in with a link, without password and second factor: only who operates the machine can create
- * one. Throws NOT_FOUND for a wrong, used or expired link, RATE_LIMITED.
+ * Signs in with a link, without password and second factor: only the operator of the machine can
+ * create one. Throws NOT_FOUND for a wrong, used or expired link, RATE_LIMITED.
  */
 export const signInByLink = (context: VisitorContext, token: string): Promise<Stage> =>
   retryOnStaleRead(() => useLink(context, token));

@@ -1,6 +1,6 @@
 /** Serves the address to which providers send people back. */
 import { AppError } from "../../core/errors.ts";
-import { respondSmallPage, respondTooManyRequests } from "../../http/responses/small-page.ts";
+import { respondWithSmallPage, respondTooManyRequests } from "../../http/responses/small-page.ts";
 import type { VisitorContext } from "../../http/visitor-context.ts";
 import { callbackPath, passwordPath } from "../identity-providers/preset-rules.ts";
 import { ProviderFailure, startAgain } from "./failures.ts";
@@ -25,10 +25,14 @@ export async function serveCallback(
   if (!parameters.has("state")) return redirectTo(passwordPath);
   // HEAD must have no effect (RFC 9110 §9.2.1).
   if (request.method === "HEAD") return new Response(null, { status: 200 });
-  return finishAttempt(context, dependencies, parameters).then(respondOutcome, (error: unknown) =>
-    error instanceof ProviderFailure && error.pageId !== null && dependencies.respondVisitorFailure
-      ? dependencies.respondVisitorFailure(context, error.pageId, error)
-      : respondFailure(error),
+  return finishAttempt(context, dependencies, parameters).then(
+    respondWithOutcome,
+    (error: unknown) =>
+      error instanceof ProviderFailure &&
+      error.pageId !== null &&
+      dependencies.respondVisitorFailure
+        ? dependencies.respondVisitorFailure(context, error.pageId, error)
+        : respondWithFailure(error),
   );
 }
 
@@ -38,39 +42,41 @@ const redirectTo = (path: string) =>
     headers: { Location: path, "Cache-Control": "no-store" },
   });
 
-function respondOutcome(outcome: Outcome): Response {
+function respondWithOutcome(outcome: Outcome): Response {
   if (outcome.type === "done")
-    return outcome.isVisitor ? redirectTo(outcome.returnTo) : respondDone(outcome.returnTo);
+    return outcome.isVisitor
+      ? redirectTo(outcome.returnTo)
+      : respondWithConfirmation(outcome.returnTo);
   const { provider, email } = outcome;
-  return respondPage("Enter your password once", [
+  return respondWithPage("Enter your password once", [
     `An account with the address ${email} exists here. Sign in with its password now, in this browser. Then you can also sign in with ${provider}.`,
   ]);
 }
 
-function respondDone(returnTo: string): Response {
+function respondWithConfirmation(returnTo: string): Response {
   const path = Bun.escapeHTML(returnTo);
   const content = `<div class="lock"><h1>Signed in</h1><p><a href="${path}">Continue</a></p></div>`;
-  return respondSmallPage("Signed in", content, 200, undefined, undefined, returnTo);
+  return respondWithSmallPage("Signed in", content, 200, undefined, undefined, returnTo);
 }
 
-function respondFailure(error: unknown): Response {
+function respondWithFailure(error: unknown): Response {
   if (error instanceof AppError && error.code === "RATE_LIMITED")
     return respondTooManyRequests(error.headers["Retry-After"] ?? "60");
   // The address is opened by people, so a rejected use case is a page, too.
   if (error instanceof AppError)
-    return respondPage(error.message, [startAgain], error.code === "UNAVAILABLE" ? 503 : 409);
+    return respondWithPage(error.message, [startAgain], error.code === "UNAVAILABLE" ? 503 : 409);
   if (!(error instanceof ProviderFailure)) throw error;
   const { message, providerMessage, advice, isUnreachable } = error;
   const quoted =
     providerMessage === null || providerMessage === ""
       ? []
       : [`The provider said: “${providerMessage}”`];
-  return respondPage(message, [...quoted, advice], isUnreachable ? 502 : 403);
+  return respondWithPage(message, [...quoted, advice], isUnreachable ? 502 : 403);
 }
 
 /** Creates a page with paragraphs of text and a link to the sign-in page. */
-function respondPage(heading: string, paragraphs: readonly string[], status = 200): Response {
+function respondWithPage(heading: string, paragraphs: readonly string[], status = 200): Response {
   const text = paragraphs.map((one) => `<p dir="auto">${Bun.escapeHTML(one)}</p>`).join("");
   const content = `<div class="lock"><h1>${Bun.escapeHTML(heading)}</h1>${text}<p><a href="${passwordPath}">Sign in</a></p></div>`;
-  return respondSmallPage("Sign in", content, status);
+  return respondWithSmallPage("Sign in", content, status);
 }

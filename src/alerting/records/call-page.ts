@@ -12,7 +12,7 @@ import type { ChannelSettings } from "../channels/kinds-schema.ts";
 import { findChannel } from "../channels/service.ts";
 import { acknowledgeKey, chooseVoiceGateway } from "../providers/voice.ts";
 import { acknowledgeAsChannel } from "./actions.ts";
-import { findLink, type LinkPort, respondInvalid } from "./link-page.ts";
+import { findLink, type LinkPort, respondInvalidLink } from "./link-page.ts";
 import { acknowledgePath, callPath, openScript, scriptPath } from "./links.ts";
 
 /** Path of the pressed keys of a call. */
@@ -38,7 +38,7 @@ export async function serveKeyPress(
   const origin = linkOrigin();
   // Without a public address, no call offers a key.
   const link = origin === null ? null : await findLink(token, services);
-  if (link === null) return respondInvalid(wrongTokens, address);
+  if (link === null) return respondInvalidLink(wrongTokens, address);
   const { target, name } = link;
   const waitSeconds = requests.take(`${target.recordId} ${target.channelId}`);
   if (waitSeconds > 0) return respondTooManyRequests(String(waitSeconds));
@@ -47,7 +47,8 @@ export async function serveKeyPress(
   const text = await readText(request);
   const isGenuine =
     settings?.preset !== "twilio" || isSignedByTwilio(request, keyUrl, text, settings);
-  if (settings === null || text === null || !isGenuine) return respondInvalid(wrongTokens, address);
+  if (settings === null || text === null || !isGenuine)
+    return respondInvalidLink(wrongTokens, address);
   const isRight = findKey(parseFields(text)) === acknowledgeKey;
   const isDone = isRight && (await acknowledgeAsChannel(services, target, name)) !== null;
   if (isRight) return renderCall(settings, isDone ? "Acknowledged." : "The alert has ended.", null);
@@ -63,11 +64,11 @@ export async function serveScript(
   { wrongTokens, requests }: LinkPort,
 ): Promise<Response> {
   const call = openScript(vault, token, clock());
-  if (call === null) return respondInvalid(wrongTokens, address);
+  if (call === null) return respondInvalidLink(wrongTokens, address);
   const waitSeconds = requests.take(sha256(token));
   return waitSeconds > 0
     ? respondTooManyRequests(String(waitSeconds))
-    : respondScript(call.script, call.type);
+    : respondWithScript(call.script, call.type);
 }
 
 /** Returns the settings of the gateway that calls through a channel; null if it makes no calls. */
@@ -124,8 +125,8 @@ function renderCall(
 ): Response {
   const { call } = chooseVoiceGateway(settings).gateway ?? {};
   const script = call?.script({ text, language: settings.language, keyUrl }) ?? text;
-  return respondScript(script, call?.scriptType ?? "text/plain; charset=utf-8");
+  return respondWithScript(script, call?.scriptType ?? "text/plain; charset=utf-8");
 }
 
-const respondScript = (script: string, type: string) =>
+const respondWithScript = (script: string, type: string) =>
   new Response(script, { headers: { "Content-Type": type, "Cache-Control": "no-store" } });

@@ -3,7 +3,7 @@ import type { Log } from "../../core/log.ts";
 import { formatUtcMinute } from "../../core/time/clock.ts";
 import type { ScopeServices } from "../../events/scope.ts";
 import type { NetworkLimit, RateLimit } from "../../http/access/rate-limit.ts";
-import { respondSmallPage, respondTooManyRequests } from "../../http/responses/small-page.ts";
+import { respondWithSmallPage, respondTooManyRequests } from "../../http/responses/small-page.ts";
 import type { Alert } from "../alert.ts";
 import { urlOf } from "../sending/messages.ts";
 import { acknowledgeAsChannel } from "./actions.ts";
@@ -53,18 +53,18 @@ export async function serveLink(
   { wrongTokens, requests, isPublic = false }: LinkPort,
 ): Promise<Response> {
   const link = await findLink(token, services);
-  if (link === null) return respondInvalid(wrongTokens, address);
+  if (link === null) return respondInvalidLink(wrongTokens, address);
   const waitSeconds = requests.take(`${link.target.recordId} ${link.target.channelId}`);
   if (waitSeconds > 0) return respondTooManyRequests(String(waitSeconds));
   if (request.method !== "POST" || link.record.resolvedAt !== null)
-    return respondAlert(link, await readSummary(link, services), isPublic);
+    return respondWithAlert(link, await readSummary(link, services), isPublic);
   const alert = await acknowledgeAsChannel(services, link.target, link.name);
-  if (alert !== null) return respondAlert(link, alert, isPublic);
+  if (alert !== null) return respondWithAlert(link, alert, isPublic);
   // The alert has ended in the meantime.
   const ended = await findLink(token, services);
   return ended === null
-    ? respondInvalid(wrongTokens, address)
-    : respondAlert(ended, await readSummary(ended, services), isPublic);
+    ? respondInvalidLink(wrongTokens, address)
+    : respondWithAlert(ended, await readSummary(ended, services), isPublic);
 }
 
 export async function findLink(
@@ -86,7 +86,7 @@ async function readSummary({ target, record }: Link, { store }: ScopeServices) {
 }
 
 /** Shows an alert. The button is missing after an acknowledgment with this link. */
-function respondAlert(
+function respondWithAlert(
   { target, record, name }: Link,
   alert: AlertSummary,
   isPublic: boolean,
@@ -117,19 +117,19 @@ function respondAlert(
     ...(hasButton ? [button] : []),
     ...(isPublic ? [] : [`<p><a href="${Bun.escapeHTML(subjectPath)}">Open in Signalbox</a></p>`]),
   ];
-  return respondPage(title, content.join(""), { isForm: hasButton });
+  return respondWithPage(title, content.join(""), { isForm: hasButton });
 }
 
 /** Responds to a link that is malformed, forged or revoked, or whose alert or channel no longer exists. */
-export function respondInvalid(wrongTokens: NetworkLimit, address: string): Response {
+export function respondInvalidLink(wrongTokens: NetworkLimit, address: string): Response {
   const waitSeconds = wrongTokens.take(address);
   if (waitSeconds > 0) return respondTooManyRequests(String(waitSeconds));
   const text = "The alert has ended, or the link is incomplete or was revoked.";
-  return respondPage("This link is no longer valid", `<p>${text}</p>`, { status: 404 });
+  return respondWithPage("This link is no longer valid", `<p>${text}</p>`, { status: 404 });
 }
 
 /** Creates a page that no search engine may list. `content` is HTML. The button of a form sends a POST. */
-function respondPage(
+function respondWithPage(
   heading: string,
   content: string,
   { status = 200, isForm = false }: { status?: number; isForm?: boolean } = {},
@@ -139,5 +139,5 @@ function respondPage(
     : ['<div class="lock">', "</div>"];
   const title = `<h1 dir="auto">${Bun.escapeHTML(heading)}</h1>`;
   const headers = { "X-Robots-Tag": "noindex, nofollow" };
-  return respondSmallPage(heading, `${start}${title}${content}${end}`, status, headers);
+  return respondWithSmallPage(heading, `${start}${title}${content}${end}`, status, headers);
 }

@@ -7,7 +7,7 @@ import {
   claimDelivery,
   findClaimedDeliveries,
   removeDeliveries,
-  endOvertaken,
+  endOvertakenDeliveries,
   readQueue,
   type ReadyDelivery,
   type Receiver,
@@ -230,7 +230,7 @@ export class Notifier {
     await store.atomic([
       ...guardLeases([lease]),
       ...claimDelivery(organizationId, queued, claimedAt + leaseMs, claimedAt),
-      ...endOvertaken(organizationId, overtaken),
+      ...endOvertakenDeliveries(organizationId, overtaken),
     ]);
     this.#counted.countOutcome(metricLabelsOf(claimed), "delivered", overtaken.length);
     const ready = await receiver.prepare(queued.id);

@@ -229,7 +229,10 @@ export function skipDelivery(
 }
 
 /** Completes partly arrived deliveries that a newer delivery replaces. */
-export function endOvertaken(organizationId: string, overtaken: readonly Queued[]): Statement[] {
+export function endOvertakenDeliveries(
+  organizationId: string,
+  overtaken: readonly Queued[],
+): Statement[] {
   return overtaken.map(({ id, attempts }) => ({
     text: `update deliveries set status = 'delivered', due_at = null, leased_until = null,
         held_until = null,

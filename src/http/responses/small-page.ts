@@ -72,7 +72,7 @@ const unbranded: SmallPageBranding = {
  * Creates a short page, such as a question, which no cache may store. `content` is HTML. With
  * `nextPath`, the browser opens that path at once.
  */
-export function respondSmallPage(
+export function respondWithSmallPage(
   title: string,
   content: string,
   status: number,
@@ -95,7 +95,7 @@ export function respondSmallPage(
 }
 
 /** Creates a page with a question and a button, which sends a POST to the same URL. */
-export function respondQuestion(
+export function respondWithQuestion(
   heading: string,
   text: string,
   button: string,
@@ -103,11 +103,11 @@ export function respondQuestion(
 ): Response {
   const [h1, p, label] = [heading, text, button].map((one) => Bun.escapeHTML(one));
   const form = `<form class="lock" method="post"><h1>${h1}</h1><p>${p}</p><button>${label}</button></form>`;
-  return respondSmallPage(heading, form, 200, undefined, { language });
+  return respondWithSmallPage(heading, form, 200, undefined, { language });
 }
 
 /** Creates a page with a statement, such as the result of a form, and a link to continue. */
-export function respondStatement(
+export function respondWithStatement(
   heading: string,
   text: string,
   status = 200,
@@ -117,7 +117,7 @@ export function respondStatement(
   const [h1, p] = [heading, text].map((one) => Bun.escapeHTML(one));
   const anchor =
     link === null ? "" : `<a href="${Bun.escapeHTML(link.path)}">${Bun.escapeHTML(link.label)}</a>`;
-  return respondSmallPage(
+  return respondWithSmallPage(
     heading,
     `<div class="lock"><h1>${h1}</h1><p>${p}</p>${anchor}</div>`,
     status,
@@ -127,7 +127,7 @@ export function respondStatement(
 }
 
 export function respondTooManyRequests(retryAfter: string): Response {
-  return respondSmallPage(
+  return respondWithSmallPage(
     "Too many requests",
     '<h1 class="month">Too many requests</h1><p class="quiet">Try again in a minute.</p>',
     429,

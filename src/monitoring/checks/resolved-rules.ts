@@ -20,7 +20,7 @@ const stableIntervals = 10;
 const maxCharacters = 500;
 
 /** Sorts the values, because name servers rotate them (RFC 1794), and shortens their list. */
-export const createResolved = (name: string, values: readonly string[]): ResolvedName => ({
+export const createResolvedName = (name: string, values: readonly string[]): ResolvedName => ({
   name,
   values: values.toSorted().join(", ").slice(0, maxCharacters),
 });

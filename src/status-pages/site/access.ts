@@ -10,7 +10,7 @@ import type { Store } from "../../database/store.ts";
 import { isOurs } from "../../http/access/host-guard.ts";
 import type { NetworkLimit } from "../../http/access/rate-limit.ts";
 import type { Sessions } from "../../http/access/session.ts";
-import { respondSmallPage } from "../../http/responses/small-page.ts";
+import { respondWithSmallPage } from "../../http/responses/small-page.ts";
 import { type Audience, isAllowedMember, isAllowedVisitor } from "../access-rules.ts";
 import { isTokenOfPage } from "../access-tokens/store.ts";
 import type { Language } from "../languages/language.ts";
@@ -208,7 +208,7 @@ function respondClosed(
   heading: string,
   content: string,
 ): Response {
-  return respondSmallPage(
+  return respondWithSmallPage(
     branding.title,
     `<div class="lock"><h1>${Bun.escapeHTML(heading)}</h1>${content}</div>`,
     403,

@@ -5,7 +5,7 @@ import { AppError } from "../../core/errors.ts";
 import { isPassword } from "../../core/security/passwords.ts";
 import type { Vault } from "../../core/security/secrets.ts";
 import type { NetworkLimit } from "../../http/access/rate-limit.ts";
-import { respondSmallPage } from "../../http/responses/small-page.ts";
+import { respondWithSmallPage } from "../../http/responses/small-page.ts";
 import { buildLookStyle } from "../rendering/look.ts";
 import type { Language } from "../languages/language.ts";
 import { addQuery, isWithin, languageOf } from "./return-path.ts";
@@ -118,7 +118,7 @@ function renderForm(
     Bun.escapeHTML(language.say(key));
   const notice =
     trouble === null ? "" : `<p class="trouble" role="alert">${Bun.escapeHTML(trouble)}</p>`;
-  return respondSmallPage(
+  return respondWithSmallPage(
     branding.title,
     `<form class="lock" method="post" action="${home}${query}"><input type="hidden" name="path" value="${Bun.escapeHTML(path)}"><h1>${say("enterPassword")}</h1><p>${say("passwordOrigin")}</p><label for="password">${say("password")}</label><input id="password" name="password" type="password" autocomplete="current-password" required autofocus>${notice}<button>${say("open")}</button></form>`,
     status,

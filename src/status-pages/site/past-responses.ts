@@ -2,7 +2,7 @@
 import { formatUtcMinute } from "../../core/time/clock.ts";
 import { forEachYielding } from "../../core/time/event-loop.ts";
 import { invalidFieldError } from "../../core/validation.ts";
-import { respondStatement } from "../../http/responses/small-page.ts";
+import { respondWithStatement } from "../../http/responses/small-page.ts";
 import { createTimeFormats } from "../languages/times.ts";
 import type { PageLocation } from "../rendering/parts.ts";
 import type { Rendered } from "./cache.ts";
@@ -36,7 +36,7 @@ export function respondTimeNotShown(
     throw invalidFieldError("at", `must be a time from ${formatUtcMinute(first)} until now`);
   const { moment } = createTimeFormats(language, timeZone, now);
   const time = moment(new Date(first).toISOString()).text;
-  return respondStatement(
+  return respondWithStatement(
     language.say("timeNotShown"),
     language.say("timesShown", { time }),
     422,

@@ -20,7 +20,7 @@ import type { Store } from "../../database/store.ts";
 import { isOurs } from "../../http/access/host-guard.ts";
 import { buildSetCookie, readCookie } from "../../http/cookies.ts";
 import { originOf } from "../../http/request.ts";
-import { respondSmallPage, respondStatement } from "../../http/responses/small-page.ts";
+import { respondWithSmallPage, respondWithStatement } from "../../http/responses/small-page.ts";
 import type { SignedInContext, VisitorContext } from "../../http/visitor-context.ts";
 import { isAllowedMember, isAllowedVisitor } from "../access-rules.ts";
 import type { Language } from "../languages/language.ts";
@@ -180,7 +180,7 @@ function completeSignIn(
 
 function respondExpired(link: string, language: Language): Response {
   const [heading, again] = [language.say("linkExpired"), language.say("signInAgain")];
-  return respondSmallPage(
+  return respondWithSmallPage(
     again,
     `<div class="lock"><h1>${Bun.escapeHTML(heading)}</h1><a class="go" href="${Bun.escapeHTML(link)}">${Bun.escapeHTML(again)}</a></div>`,
     403,
@@ -292,7 +292,7 @@ export async function visitProvider(
 function respondTrouble(error: unknown, language: Language): Response {
   if (!(error instanceof AppError)) throw error;
   const isFrequent = error.code === "RATE_LIMITED";
-  return respondStatement(
+  return respondWithStatement(
     language.say(isFrequent ? "tooManyRequests" : "signInFails"),
     language.say("signInLater"),
     isFrequent ? 429 : 503,
@@ -318,7 +318,7 @@ export async function respondVisitorFailure(
     : providerMessage !== null && providerMessage !== ""
       ? [language.say("providerRejected", { name }), providerMessage]
       : [language.say("signInFails"), language.say("signInLater")];
-  return respondStatement(
+  return respondWithStatement(
     heading,
     text,
     isUnreachable ? 502 : 403,

@@ -1,6 +1,6 @@
 /** Reads forms of visitors, and responds to those who find no page. */
 import { pathOf } from "../../http/request.ts";
-import { respondSmallPage } from "../../http/responses/small-page.ts";
+import { respondWithSmallPage } from "../../http/responses/small-page.ts";
 import type { Language } from "../languages/language.ts";
 import { languageOfVisitor } from "../languages/catalogue.ts";
 import { renderBadge } from "../rendering/badges.ts";
@@ -28,7 +28,7 @@ export function respondNotFound(request: Request): Response {
       },
     });
   const heading = language.say("nothingHere");
-  return respondSmallPage(
+  return respondWithSmallPage(
     heading,
     `<div class="lock"><h1>${heading}</h1><p>${language.say("nothingHereText")}</p></div>`,
     404,
@@ -42,7 +42,7 @@ export function respondStatusUnknown(request: Request, retryAfter: string): Resp
   const language = languageOfVisitor(request);
   const heading = language.say("statusUnknown");
   const text = `${language.say("monitoringTrouble")} ${sayTryAgain(language, 60)}`;
-  return respondSmallPage(
+  return respondWithSmallPage(
     heading,
     `<h1 class="month">${heading}</h1><p class="quiet">${text}</p>`,
     503,
@@ -54,7 +54,7 @@ export function respondStatusUnknown(request: Request, retryAfter: string): Resp
 export function respondRateLimited(request: Request, retryAfter: string): Response {
   const language = languageOfVisitor(request);
   const heading = language.say("tooManyRequests");
-  return respondSmallPage(
+  return respondWithSmallPage(
     heading,
     `<h1 class="month">${heading}</h1><p class="quiet">${sayTryAgain(language, 60)}</p>`,
     429,

@@ -2,9 +2,9 @@
 import { subscriberBounds } from "../../core/limits.ts";
 import type { Scope } from "../../events/scope.ts";
 import {
-  respondQuestion,
-  respondSmallPage,
-  respondStatement,
+  respondWithQuestion,
+  respondWithSmallPage,
+  respondWithStatement,
 } from "../../http/responses/small-page.ts";
 import { getLanguage, listOffered } from "../languages/catalogue.ts";
 import type { Language } from "../languages/language.ts";
@@ -27,7 +27,7 @@ export type SubscriberVisit = {
 };
 
 /** Responds to the link with which a subscriber changes the choice or unsubscribes. */
-export async function respondChoice(
+export async function respondWithChoice(
   { request, scope, row, page }: SubscriberVisit,
   language: Language,
 ): Promise<Response> {
@@ -39,12 +39,12 @@ export async function respondChoice(
   if (fields?.get("do") === "unsubscribe" || (isHidden && fields !== null && !isSaving)) {
     await endSubscription(scope, id);
     const text = language.say("unsubscribedText", { title, address });
-    return respondStatement(language.say("unsubscribed"), text, 200, language);
+    return respondWithStatement(language.say("unsubscribed"), text, 200, language);
   }
   const publicPage = isHidden ? null : await findPublicPageById(scope, page.id);
   // Subscribers who can no longer open the page must not see what it shows.
   if (publicPage === null)
-    return respondQuestion(
+    return respondWithQuestion(
       language.say("updatesFrom", { title }),
       language.say("areSent", { address }),
       language.say("unsubscribe"),
@@ -64,7 +64,7 @@ export async function respondChoice(
     const form = renderChoiceForm({ ...offer, title, address, language: spoken, choice, result });
     const name = spoken.say("updatesFrom", { title });
     const { theme } = page;
-    return respondSmallPage(name, form, status, undefined, { title, theme, language: spoken });
+    return respondWithSmallPage(name, form, status, undefined, { title, theme, language: spoken });
   };
   if (fields === null) return respond(row, null);
   const { choice, trouble } = readChoice(fields, { ...offer, choice: row });

@@ -84,7 +84,7 @@ export function widenScope(scope: NoticeScope, last: NoticeScope | null): Notice
 }
 
 /** Events that can cause a notice or start a subscription. */
-const noticedEvents = [
+const eventsWithNotices = [
   "incident.opened",
   "incident.updated",
   "incident.reopened",
@@ -102,8 +102,8 @@ const noticedEvents = [
   "subscriber.confirmed",
 ] as const satisfies EventType[];
 
-export type NoticedEvent = LoggedEvent<(typeof noticedEvents)[number]>;
+export type NoticedEvent = LoggedEvent<(typeof eventsWithNotices)[number]>;
 
 export function concernsSubscribers(event: LoggedEvent): event is NoticedEvent {
-  return (noticedEvents as readonly EventType[]).includes(event.type);
+  return (eventsWithNotices as readonly EventType[]).includes(event.type);
 }

@@ -5,7 +5,7 @@ import type { PageLanguage } from "../../core/languages.ts";
 import { EmailAddress } from "../../core/fields.ts";
 import type { NetworkLimit } from "../../http/access/rate-limit.ts";
 import type { Subscriptions } from "../site/public-pages.ts";
-import { respondQuestion, respondStatement } from "../../http/responses/small-page.ts";
+import { respondWithQuestion, respondWithStatement } from "../../http/responses/small-page.ts";
 import type { Language } from "../languages/language.ts";
 import { getLanguage, languageOfVisitor } from "../languages/catalogue.ts";
 import { readFormFields, sayTryAgain } from "../site/small-page.ts";
@@ -74,7 +74,7 @@ export function createSubscriptions({ services, signUps, addressOf }: Dependenci
       const { organizationId, id } = owner;
       const row = await findSubscriber({ store, organizationId }, id);
       const page = row && (await findPlainPage({ store, organizationId }, row.pageId));
-      if (row === null || page === null) return respondEnded(verb, languageOfVisitor(request));
+      if (row === null || page === null) return respondWithEnd(verb, languageOfVisitor(request));
       return respondToSubscriber(
         { request, scope: createVisitorScope(organizationId), row, page },
         verb,
@@ -90,7 +90,7 @@ async function respondToSubscriber(visit: SubscriberVisit, verb: LinkVerb): Prom
   const { title } = page;
   const language = getLanguage(row.language ?? page.language);
   if (verb === "manage") {
-    const { respondChoice } = await import("./choice-visits.ts");
+    const { respondWithChoice: respondChoice } = await import("./choice-visits.ts");
     return respondChoice(visit, language);
   }
   if (request.method === "POST") {
@@ -99,7 +99,7 @@ async function respondToSubscriber(visit: SubscriberVisit, verb: LinkVerb): Prom
   }
   // Mail scanners follow links, so only a POST changes anything.
   const text = verb === "confirm" ? "willBeSent" : "areSent";
-  return respondQuestion(
+  return respondWithQuestion(
     language.say("updatesFrom", { title }),
     language.say(text, { address }),
     language.say(verb),
@@ -181,17 +181,17 @@ async function changeSubscription(
   { id, title, address, language, manageLink }: LinkedSubscriber,
 ): Promise<Response> {
   const respondWith = (heading: string, text: string, status?: number) =>
-    respondStatement(heading, text, status, language);
+    respondWithStatement(heading, text, status, language);
   if (verb === "unsubscribe") {
     await endSubscription(scope, id);
     const text = language.say("unsubscribedText", { title, address });
     return respondWith(language.say("unsubscribed"), text);
   }
   const confirmation = await confirmSubscriber(scope, id).catch(mapConflictToFull);
-  if (confirmation === null) return respondEnded(verb, language);
+  if (confirmation === null) return respondWithEnd(verb, language);
   if (confirmation === "full")
     return respondWith(language.say("notNow"), language.say("subscribersFull", { title }), 409);
-  return respondStatement(
+  return respondWithStatement(
     language.say("subscribed"),
     language.say("subscribedText", { title, address }),
     200,
@@ -206,10 +206,10 @@ function mapConflictToFull(error: unknown): "full" {
 }
 
 /** Response to a link of a deleted subscriber. */
-function respondEnded(verb: LinkVerb, language: Language): Response {
+function respondWithEnd(verb: LinkVerb, language: Language): Response {
   const [heading, text] =
     verb === "confirm"
       ? (["linkExpired", "linkExpiredText"] as const)
       : (["notSubscribed", "notSubscribedText"] as const);
-  return respondStatement(language.say(heading), language.say(text), 200, language);
+  return respondWithStatement(language.say(heading), language.say(text), 200, language);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { hourMs, minuteMs } from "../../../src/core/time/clock.ts";
 import {
-  createResolved,
+  createResolvedName,
   findResolvedChange,
   updateHistory,
   type ResolvedHistory,
@@ -17,7 +17,7 @@ function check(found: readonly [minute: number, addresses: string][], intervalSe
   let at = start;
   for (const [minute, addresses] of found) {
     at = start + minute * minuteMs;
-    known = updateHistory(known, createResolved("shop.lan", addresses.split(" ")), {
+    known = updateHistory(known, createResolvedName("shop.lan", addresses.split(" ")), {
       at,
       intervalSeconds,
     });

@@ -24,7 +24,7 @@ const popover = { width: 328, gap: 12, edge: 8, usualHeight: 280 };
 const narrowWidth = 760;
 
 type Props = {
-  /** The tone of each bar, and further classes. */
+  /** The tone of each bar, and additional classes. */
   tones: readonly (BarTone | `${BarTone} ${string}`)[];
   label: string;
   className?: string;

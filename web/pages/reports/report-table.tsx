@@ -95,7 +95,7 @@ function useFirstRows<T>(rows: readonly T[]): { shown: readonly T[]; showAll: ()
   };
 }
 
-/** A column's head. The first click sorts in the useful direction, the second reverses, the third restores. */
+/** A column's header. The first click sorts in the useful direction, the second reverses, the third restores. */
 function Head({
   head,
   className,

@@ -20,7 +20,7 @@ import { excerptText, notJudgedPrefix } from "../../../core/text/formatting.ts";
 import { splitSecrets } from "../../../core/security/kind-secrets.ts";
 import { isPlainHeader, createSecretFinder } from "../protocols/assertions.ts";
 import { listCauses } from "../cause-rules.ts";
-import { createResolved } from "../resolved-rules.ts";
+import { createResolvedName } from "../resolved-rules.ts";
 import { findBrowser } from "../protocols/chromium.ts";
 import { checkKinds } from "../kinds.ts";
 import type { TroubleWatch } from "./own-trouble.ts";
@@ -170,7 +170,7 @@ class CheckRun {
         this.reached = found.map(({ address }) => address);
         if (this.destination !== null) {
           this.destination.addresses = this.reached;
-          if (isIP(host) === 0) context.resolved ??= createResolved(host, this.reached);
+          if (isIP(host) === 0) context.resolved ??= createResolvedName(host, this.reached);
         }
         return found;
       },

@@ -9,7 +9,7 @@ import { toAsciiName } from "../../../core/security/destinations.ts";
 import { capitalize, excerptText } from "../../../core/text/formatting.ts";
 import { type CheckContext, type CheckKind, measureElapsedMs } from "../check.ts";
 import { assertAllHold } from "../protocols/assertions.ts";
-import { createResolved } from "../resolved-rules.ts";
+import { createResolvedName } from "../resolved-rules.ts";
 import { queryResolver } from "../protocols/dns-transports.ts";
 import { findValue } from "../protocols/json-path.ts";
 import { buildReverseName, hasText, listValues, normalizeValue } from "./dns-values.ts";
@@ -26,7 +26,7 @@ export const checkDns: CheckKind<"dns"> = async (settings, context) => {
   );
   const latencyMs = measureElapsedMs(startedAt);
   if (values.length === 0) throw noRecordError(recordType);
-  context.resolved = createResolved(`${settings.host} (${recordType})`, values);
+  context.resolved = createResolvedName(`${settings.host} (${recordType})`, values);
   assertExpected(settings, values);
   if (settings.requireDnssec && dnssec !== "secure")
     throw new TargetFailure(

@@ -41,7 +41,7 @@ export function buildColumns(timeline: Timeline, previous: Timeline | undefined)
   const from = Date.parse(timeline.from);
   const count = Math.max(1, Math.ceil((Date.parse(timeline.to) - from) / stepMs));
   const points = arrangeSlots(timeline, count);
-  // Single results of the period before can be past their retention: its slots are then longer.
+  // The slots of the previous period are longer if its single results are no longer stored.
   const before = previous?.step === timeline.step ? arrangeSlots(previous, count) : [];
   const buildLine = (all: typeof points, figure: (point: TimelinePoint) => number | null) =>
     breakLine(all, figure);

@@ -120,7 +120,7 @@ function PasswordDialog({
 /** Sets up two-factor sign-in: password, QR code, then a first code as proof. */
 function TwoFactorSetUp({ onClose, onCodes }: Props) {
   const [pending, setPending] = useState<PendingTwoFactor | null>(null);
-  if (pending !== null) return <Scan pending={pending} onClose={onClose} onCodes={onCodes} />;
+  if (pending !== null) return <ScanStep pending={pending} onClose={onClose} onCodes={onCodes} />;
   return (
     <PasswordDialog
       title={t("Turn two-factor on")}
@@ -131,7 +131,7 @@ function TwoFactorSetUp({ onClose, onCodes }: Props) {
   );
 }
 
-function Scan({
+function ScanStep({
   pending: { uri, secret },
   onClose,
   onCodes,
