@@ -1,5 +1,6 @@
 import type { Attention } from "../../data/problems.ts";
 import type { OverviewMonitor } from "../../data/overview.ts";
+import { formatReason } from "../../components/display/format.ts";
 import { t } from "../../language/text.ts";
 
 const statesByUrgency = ["down", "degraded"];
@@ -41,7 +42,10 @@ export function describeNotified(
   ];
   const unreached = [...failed, ...waiting.filter(({ error }) => error !== null)];
   const [why] = unreached;
-  const reason = why === undefined ? null : `${why.name}: ${why.error ?? t("not delivered")}`;
+  const reason =
+    why === undefined
+      ? null
+      : `${why.name}: ${why.error === null ? t("not delivered") : formatReason(why.error)}`;
   const noOne = { names: [], at: null };
   if (deliveredTo.length > 0)
     return {

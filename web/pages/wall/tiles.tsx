@@ -4,7 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import type { Overview, OverviewMonitor } from "../../data/overview.ts";
 import { type Attention, useAttention } from "../../data/problems.ts";
 import { BarDetails, Bars, type BarTone } from "../../components/display/bars.tsx";
-import { formatCount, formatPercent, formatReason } from "../../components/display/format.ts";
+import { dot, formatCount, formatPercent, formatReason } from "../../components/display/format.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { StateIcon, stateLabels } from "../../components/display/state-icon.tsx";
 import { Time } from "../../components/display/time.tsx";
@@ -99,6 +99,7 @@ export function TroubleTiles({
                 state: stateLabels[status],
                 time: <Time at={statusSince} as="for" />,
               })}
+              {!isPast && <Owners names={attention?.get(id)?.acknowledgedBy ?? []} />}
             </p>
             <p className="wall-message">{formatReason(lastMessage ?? target ?? "")}</p>
             {!isPast && monitors.length <= maxWithNotified && (
@@ -120,6 +121,15 @@ export function TroubleTiles({
     </FittedGrid>
   );
 }
+
+/** The people who acknowledged the alert. */
+const Owners = ({ names }: { names: readonly string[] }) =>
+  names.length > 0 && (
+    <>
+      {dot}
+      {t("acknowledged by {names}", { names: names.join(", ") })}
+    </>
+  );
 
 /** Channels that were alerted about the monitor. */
 function NotifiedChannels({
