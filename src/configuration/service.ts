@@ -9,7 +9,7 @@ import type { Scope } from "../events/scope.ts";
 import { type Configuration, parseConfiguration } from "./entries.ts";
 import { type ApplyOptions, planApply } from "./plan.ts";
 import { runInConfigurationTurn } from "./records.ts";
-import { computeLongTags } from "../http/responses/api-response.ts";
+import { computeTagsOfLongResponse } from "../http/responses/api-response.ts";
 import { createExport } from "./export-service.ts";
 import { ConfigExport, type ConfigQuery, type ConfigResult } from "./schema.ts";
 import { isEmpty, buildStatements } from "./write.ts";
@@ -73,7 +73,7 @@ async function applyDocument(
 /** Throws PRECONDITION_FAILED if the If-Match header differs from the organization's current ETag. */
 async function assertUnchanged(scope: Scope) {
   if (scope.ifMatch === null) return;
-  const tags = await computeLongTags(ConfigExport, await createExport(scope));
+  const tags = await computeTagsOfLongResponse(ConfigExport, await createExport(scope));
   if (!matchesIfMatch(scope, (tag) => tags.includes(tag))) throw changedSinceError();
 }
 

@@ -41,7 +41,7 @@ async function copy(from: string, sql: SQL) {
         some.flatMap((row) =>
           columns.map((column) => {
             const value = row[column.name];
-            // As SQLite stores it, which has no type for either.
+            // SQLite has no type for times: it stores them as text with a space.
             return /datetime/i.test(column.type) && typeof value === "string"
               ? value.replace("T", " ")
               : value;

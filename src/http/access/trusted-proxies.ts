@@ -11,7 +11,7 @@ import {
 import { isHost } from "./host-guard.ts";
 import { getOriginalRequest, replaceRequest } from "../original-request.ts";
 
-/** nginx's name of a client on a Unix socket. */
+/** nginx's name for a client on a Unix socket. */
 const unixSocket = "unix:";
 
 /** A value of `--trust-proxy`: a range, or `unix:` for proxies on a Unix socket. */

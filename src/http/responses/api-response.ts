@@ -48,7 +48,10 @@ export const buildLongResponse = async (request: Request, shape: Shape, payload:
   createApiResponse(await renderLongBody(shape.response, payload), request, shape, payload);
 
 /** Returns the ETags of a long response without a version, one per encoding. */
-export async function computeLongTags(data: z.ZodType, value: unknown): Promise<string[]> {
+export async function computeTagsOfLongResponse(
+  data: z.ZodType,
+  value: unknown,
+): Promise<string[]> {
   const payload = { data: value };
   const schema = dataSchema(data);
   const etag = formatTag(

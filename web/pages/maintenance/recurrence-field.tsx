@@ -75,7 +75,7 @@ export function RecurrenceField({ plan, onChange, error }: Props) {
       {repeats === "weekly" && (
         <WeekdayButtons label={t("On")} days={plan.days} onChange={(days) => put({ days })} />
       )}
-      {repeats === "monthly" && <InMonth plan={plan} put={put} />}
+      {repeats === "monthly" && <MonthlyFields plan={plan} put={put} />}
       {isPlain && <Ends plan={plan} put={put} />}
       {repeats === "rule" && (
         <TextInput
@@ -104,7 +104,7 @@ const dates = [
   { value: "-1", label: t("Last day") },
 ];
 
-function InMonth({ plan: { monthly, date, nth, day }, put }: Part) {
+function MonthlyFields({ plan: { monthly, date, nth, day }, put }: Part) {
   return (
     <div className="field-row field-row-narrow">
       <Select

@@ -1,4 +1,4 @@
-/** Draws troubles and labels onto the latency chart. */
+/** Draws times of trouble and labels onto the latency chart. */
 import type uPlot from "uplot";
 import { getFormatter, minuteFormat } from "../../../../src/core/time/times.ts";
 import { formatLatency } from "../../../components/display/format.ts";
@@ -115,7 +115,7 @@ export function drawEdges(chart: uPlot, drawn: ChartState, color: ColorOf) {
   const top = bbox.top + bbox.height + 5 * ratio;
   ctx.save();
   ctx.textAlign = "left";
-  // Short troubles are widened, so they are drawn last, on top of “up”.
+  // Short times of trouble are widened, so they are drawn last, on top of “up”.
   for (const run of drawn.runs.toSorted((one, other) => rankRun(one) - rankRun(other))) {
     const wholeRun = { ...run, seconds: Number.MAX_SAFE_INTEGER };
     const { left, width } = computeEdges(

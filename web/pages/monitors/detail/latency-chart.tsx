@@ -49,7 +49,7 @@ type Props = {
 
 type Cursor = { index: number; left: number } | null;
 
-/** Latency over time in front of the troubles. Dragging over a part zooms in. */
+/** Latency over time, in front of the times of trouble. Dragging over a part zooms in. */
 export default function LatencyChart({ span, columns, shown, onZoom, children }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const [cursor, setCursor] = useState<Cursor>(null);
