@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { OverviewMonitor } from "../../web/data/overview.ts";
 import {
-  compareTroubled,
+  createTroubledOrder,
   describeNotified,
   keepOrder,
 } from "../../web/pages/monitors/attention-rules.ts";
@@ -9,13 +9,16 @@ import {
 const buildMonitor = (id: string, status: string, statusSince: string) =>
   ({ id, status, statusSince }) as OverviewMonitor;
 
-test("down precedes degraded, and the latest is first", () => {
+test("down precedes degraded, acknowledged monitors are last among equals, and the latest is first", () => {
   const all = [
     buildMonitor("slow", "degraded", "2026-11-22T14:30:00.000Z"),
     buildMonitor("old", "down", "2026-11-22T11:40:00.000Z"),
     buildMonitor("new", "down", "2026-11-22T14:31:00.000Z"),
   ];
-  expect(all.toSorted(compareTroubled).map(({ id }) => id)).toEqual(["new", "old", "slow"]);
+  const sortWith = (acknowledgedBy: string[]) =>
+    all.toSorted(createTroubledOrder(new Map([["new", { acknowledgedBy }]]))).map(({ id }) => id);
+  expect(sortWith([])).toEqual(["new", "old", "slow"]);
+  expect(sortWith(["Ada"])).toEqual(["old", "new", "slow"]);
 });
 
 test("rows do not move under the pointer: new ones are added last, solved ones removed", () => {

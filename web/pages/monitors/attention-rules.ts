@@ -5,11 +5,18 @@ import { t } from "../../language/text.ts";
 
 const statesByUrgency = ["down", "degraded"];
 
-/** Sorts down before degraded monitors, and the latest change of state first. */
-export const compareTroubled = (one: OverviewMonitor, other: OverviewMonitor): number =>
-  statesByUrgency.indexOf(one.status) - statesByUrgency.indexOf(other.status) ||
-  other.statusSince.localeCompare(one.statusSince) ||
-  one.id.localeCompare(other.id);
+/** Sorts down before degraded monitors, then acknowledged ones last, then the latest change of state first. */
+export function createTroubledOrder(
+  attention: ReadonlyMap<string, Pick<Attention, "acknowledgedBy">> | undefined,
+): (one: OverviewMonitor, other: OverviewMonitor) => number {
+  const isAcknowledged = ({ id }: OverviewMonitor) =>
+    Number((attention?.get(id)?.acknowledgedBy ?? []).length > 0);
+  return (one, other) =>
+    statesByUrgency.indexOf(one.status) - statesByUrgency.indexOf(other.status) ||
+    isAcknowledged(one) - isAcknowledged(other) ||
+    other.statusSince.localeCompare(one.statusSince) ||
+    one.id.localeCompare(other.id);
+}
 
 /** Updates the order without moving existing rows. New ones are added at the end. */
 export function keepOrder(before: readonly string[], wanted: readonly string[]): string[] {

@@ -24,6 +24,7 @@ import { Tiles, TroubleTiles } from "./tiles.tsx";
 import { followUpgrades } from "./upgrades.ts";
 import { WallControls, WallPast } from "./wall-controls.tsx";
 import { OpenIncidents, WallHead } from "./wall-head.tsx";
+import { useAttention } from "../../data/problems.ts";
 import { buildTiles, listTroubled } from "./wall-rules.ts";
 
 /** The overview for an unattended screen. */
@@ -92,8 +93,9 @@ function Content({
   maintenanceEnd: string;
   at: string | undefined;
 }) {
-  const trouble = listTroubled(overview);
   const isPast = at !== undefined;
+  const { data: attention } = useAttention();
+  const trouble = listTroubled(overview, isPast ? undefined : attention);
   return (
     <>
       <WallHead overview={overview} at={at} />

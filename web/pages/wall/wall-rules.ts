@@ -3,7 +3,7 @@ import { severities } from "../../../src/core/statuses.ts";
 import type { IncidentSummary } from "../../../src/incidents/schema.ts";
 import type { Overview, OverviewMonitor } from "../../data/overview.ts";
 import { isTroubled } from "../../data/problems.ts";
-import { compareTroubled } from "../monitors/attention-rules.ts";
+import { createTroubledOrder } from "../monitors/attention-rules.ts";
 import { formatCount } from "../../components/display/format.ts";
 import {
   type State,
@@ -114,8 +114,10 @@ export function countStates(states: readonly State[]): { state: State; count: nu
 }
 
 /** Monitors that are down or degraded, in the order of the Monitors page. */
-export const listTroubled = ({ monitors }: Overview): OverviewMonitor[] =>
-  monitors.filter(isTroubled).toSorted(compareTroubled);
+export const listTroubled = (
+  { monitors }: Overview,
+  attention: Parameters<typeof createTroubledOrder>[0],
+): OverviewMonitor[] => monitors.filter(isTroubled).toSorted(createTroubledOrder(attention));
 
 type Headline = { state: State; parts: { state: State; words: string }[] };
 

@@ -22,7 +22,7 @@ import {
   useZone,
 } from "../../../components/display/time.tsx";
 import { useMaintenanceEnd } from "../../maintenance/current-windows.ts";
-import { compareTroubled, describeNotified, keepOrder } from "../attention-rules.ts";
+import { createTroubledOrder, describeNotified, keepOrder } from "../attention-rules.ts";
 import { getMonitorActions } from "../record-actions.ts";
 import { MonitorMenu } from "./monitor-row.tsx";
 import { t, tCount, tNode } from "../../../language/text.ts";
@@ -39,9 +39,9 @@ const hiddenKey = "needs-attention";
 /** Lists monitors that are down or degraded. The browser remembers whether it is collapsed. */
 export function NeedsAttention({ overview }: { overview: Overview }) {
   const isFolded = hiddenItems.use().has(hiddenKey);
-  const { rows, hold } = useRows(listKnownMonitors(overview));
-  const states = countAllStates(overview);
   const { data: attention } = useAttention();
+  const { rows, hold } = useRows(listKnownMonitors(overview), attention);
+  const states = countAllStates(overview);
   const [all, setAll] = useState(false);
   const groups = new Map(overview.groups.map((group) => [group.id, group]));
   const known = rows.filter(({ monitor }) => isTroubled(monitor)).length;
@@ -123,7 +123,10 @@ type Row = {
 };
 
 /** Rows of troubled and recently recovered monitors. They don't move while hovered or focused. */
-function useRows(monitors: readonly OverviewMonitor[]) {
+function useRows(
+  monitors: readonly OverviewMonitor[],
+  attention: ReadonlyMap<string, Attention> | undefined,
+) {
   const now = useNow();
   const seen = useRef(new Map<string, { since: string; overAt: number | null }>());
   const order = useRef<string[]>([]);
@@ -146,7 +149,7 @@ function useRows(monitors: readonly OverviewMonitor[]) {
     if (!byId.has(id) || (overAt !== null && now - overAt > farewellMs)) seen.current.delete(id);
   const present = [...seen.current.keys()].flatMap((id) => byId.get(id) ?? []);
   // Recovered monitors stay at their position.
-  const orderedIds = present.toSorted(compareTroubled).map(({ id }) => id);
+  const orderedIds = present.toSorted(createTroubledOrder(attention)).map(({ id }) => id);
   const recovering = present.some((monitor) => !isTroubled(monitor));
   order.current = isHeld.current || recovering ? keepOrder(order.current, orderedIds) : orderedIds;
   const rows = order.current.flatMap((id): Row[] => {
