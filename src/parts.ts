@@ -17,7 +17,6 @@ import { startRestored } from "./operations/backups/after-restore.ts";
 import { ImportUploads } from "./imports/uploads.ts";
 import { createApiKeyCache } from "./accounts/api-keys/service.ts";
 import { buildNodeName } from "./cluster/rules.ts";
-import { ClusterNode } from "./cluster/service.ts";
 import { soleNode } from "./cluster/leases.ts";
 import { type Clock, readSystemClock } from "./core/time/clock.ts";
 import { createOwnHosts } from "./core/security/own-hosts.ts";
@@ -106,7 +105,7 @@ async function openCore(
   await sharing.refresh();
   const events = new EventReader(store, log);
   const listeners: Listener[] = [];
-  const node = joinCluster({ config, data, clock, log, events, listeners, mainPort });
+  const node = await joinCluster({ config, data, clock, log, events, listeners, mainPort });
   const leases = node ?? soleNode;
   const targets = createTargetGuard(() => [...listeners, ...leases.listListenersOfOthers()], {
     allowed: config.allowTarget,
@@ -141,7 +140,7 @@ async function openCore(
 type Core = Awaited<ReturnType<typeof openCore>>;
 
 /** Creates this node of a cluster; null for a data directory. */
-function joinCluster({
+async function joinCluster({
   config,
   data,
   clock,
@@ -159,6 +158,7 @@ function joinCluster({
 }) {
   const { store, shared } = data;
   if (shared === null) return null;
+  const { ClusterNode } = await import("./cluster/service.ts");
   return new ClusterNode({
     store,
     clock,
