@@ -105,6 +105,10 @@ export async function findOpenIncidentsAt(tenant: Tenant, at: number): Promise<I
   const open = pastIncidents.filter(({ status }) => status !== "resolved");
   return hideMonitors(
     tenant,
-    open.map((row) => ({ ...row, monitorIds: parseMonitorIds(row) })),
+    open.map((row) => ({
+      ...row,
+      monitorIds: parseMonitorIds(row),
+      hasPostmortem: row.hasPostmortem === 1,
+    })),
   );
 }

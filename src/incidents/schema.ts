@@ -137,10 +137,17 @@ const record = {
   updatedAt: Timestamp,
 };
 
-export const IncidentSummary = z.object(record).meta({
-  id: "IncidentSummary",
-  description: "An incident as lists show it, without its timeline.",
-});
+export const IncidentSummary = z
+  .object({
+    ...record,
+    hasPostmortem: z
+      .boolean()
+      .meta({ description: "Whether it has a postmortem, published or not." }),
+  })
+  .meta({
+    id: "IncidentSummary",
+    description: "An incident as lists show it, without its timeline.",
+  });
 export type IncidentSummary = z.infer<typeof IncidentSummary>;
 
 export const Incident = z

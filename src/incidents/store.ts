@@ -39,7 +39,7 @@ import type {
 export type UpdateRecord = IncidentUpdate & { automatic: AutomaticUpdate | null };
 
 /** An incident without its timeline, as needed for a write. */
-export type IncidentHead = IncidentSummary & {
+export type IncidentHead = Omit<IncidentSummary, "hasPostmortem"> & {
   /** Number of changes, from which the ETag is derived. */
   version: number;
   /** Facts of a title that a monitor set; null for a person's title. */
@@ -64,9 +64,10 @@ export type ShownIncident = IncidentHead & { updates: readonly UpdateRecord[] };
 /** A tenant, and a signal that aborts the search when the client disconnects. */
 type SearchContext = Tenant & { signal?: AbortSignal | null };
 
-export type SummaryRow = Omit<IncidentSummary, "public" | "monitorIds"> &
+type RecordRow = Omit<IncidentSummary, "public" | "hasPostmortem" | "monitorIds"> &
   MonitorColumns & { public: 0 | 1 };
-type HeadRow = SummaryRow &
+export type SummaryRow = RecordRow & { hasPostmortem: 0 | 1 };
+type HeadRow = RecordRow &
   Pick<IncidentHead, "version" | "entries" | "textBytes"> & {
     automatic: string | null;
     impacts: string | null;
@@ -83,10 +84,13 @@ export function parseMonitorIds({ monitorId, monitorIds }: MonitorColumns): stri
   return monitorId === null ? [] : [monitorId];
 }
 
-/** Columns of a `SummaryRow`. */
-export const summaryColumns = `id, title, status, severity, monitor_id AS "monitorId", monitor_ids AS "monitorIds",
+const recordColumns = `id, title, status, severity, monitor_id AS "monitorId", monitor_ids AS "monitorIds",
   origin, public,
   resolved_at AS "resolvedAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
+const postmortemSql = `FROM incident_postmortems p
+    WHERE p.organization_id = incidents.organization_id AND p.incident_id = incidents.id`;
+/** Columns of a `SummaryRow`. Its source must have the name `incidents`. */
+export const summaryColumns = `${recordColumns}, EXISTS (SELECT 1 ${postmortemSql}) AS "hasPostmortem"`;
 
 /** Timeline entries per query. Queries for short entries read more, up to `maxPortion`. */
 const rowsPerPortion = 50;
@@ -106,10 +110,9 @@ const buildNotesSql = (condition: string, limit = `${rowsPerPortion}`) => `SELEC
       'author', json_object('type', author_type, 'id', author_id, 'name', author_name)) ORDER BY id) AS entries
   FROM (SELECT * FROM incident_notes WHERE ${condition} ORDER BY id LIMIT ${limit})`;
 const ofIncidentSql = "organization_id = incidents.organization_id AND incident_id = incidents.id";
-const headColumns = `${summaryColumns}, version, automatic, impacts, impact_changes AS "impactChanges", entries, text_bytes AS "textBytes", (
+const headColumns = `${recordColumns}, version, automatic, impacts, impact_changes AS "impactChanges", entries, text_bytes AS "textBytes", (
     SELECT json_object('message', message, 'publishedAt', published_at, 'updatedAt', updated_at)
-    FROM incident_postmortems p
-    WHERE p.organization_id = incidents.organization_id AND p.incident_id = incidents.id
+    ${postmortemSql}
   ) AS postmortem`;
 const byId = "FROM incidents WHERE organization_id = ? AND id = ?";
 const headSql = `SELECT ${headColumns} ${byId}`;
@@ -131,10 +134,10 @@ export async function findHead(tenant: Tenant, id: string): Promise<IncidentHead
 function parseHead(row: HeadRow): IncidentHead {
   const automatic = parseFacts<AutomaticTitle>(row.automatic);
   const postmortem = row.postmortem === null ? null : (JSON.parse(row.postmortem) as Postmortem);
-  const summary = toSummary(row);
-  const impacts = parseImpacts(row.impacts, summary.monitorIds);
+  const record = parseRecord(row);
+  const impacts = parseImpacts(row.impacts, record.monitorIds);
   const impactChanges = parseImpactChanges(row.impactChanges);
-  return { ...row, ...summary, automatic, impacts, impactChanges, postmortem };
+  return { ...row, ...record, automatic, impacts, impactChanges, postmortem };
 }
 
 /** Reads an incident with its timeline, which is streamed if it is long. */
@@ -152,7 +155,7 @@ export async function findIncident(tenant: Tenant, id: string): Promise<Incident
 }
 
 /** Removes the monitors that a limited caller can't see. Without any left, the incident does not exist for them. */
-export async function hideMonitors<T extends IncidentSummary>(
+export async function hideMonitors<T extends Omit<IncidentSummary, "hasPostmortem">>(
   tenant: Tenant,
   all: readonly T[],
 ): Promise<T[]> {
@@ -280,7 +283,12 @@ export async function findIncidentPage(tenant: SearchContext, query: IncidentQue
 }
 
 function toSummary(row: SummaryRow): IncidentSummary {
-  return { ...row, public: row.public === 1, monitorIds: parseMonitorIds(row) };
+  return { ...row, ...parseRecord(row), hasPostmortem: row.hasPostmortem === 1 };
+}
+
+/** Returns the columns that are stored otherwise than they are shown. */
+function parseRecord(row: RecordRow) {
+  return { public: row.public === 1, monitorIds: parseMonitorIds(row) };
 }
 
 type Selection = {
@@ -306,7 +314,7 @@ function buildSelection(organizationId: string, query: IncidentQuery): Selection
     AND severity = ? ORDER BY id DESC LIMIT ?)`;
   const needed = Math.min(computeOffset(query) + query.per_page, Number.MAX_SAFE_INTEGER);
   return {
-    source: `(${states.map(() => branch).join(" UNION ALL ")})`,
+    source: `(${states.map(() => branch).join(" UNION ALL ")}) AS incidents`,
     parameters: states.flatMap(({ status, severity }) => [
       organizationId,
       status,

@@ -107,3 +107,23 @@ test("a published postmortem is in the feeds and the Statuspage API, and sent to
   const history = (await readHtml("/status/ours/history?month=2026-11")).text;
   expect(readWords(history, ".row p a")).toEqual(["Postmortem"]);
 });
+
+test("lists show which incidents have a postmortem, published or not", async () => {
+  await using world = await setUpResolved();
+  const { api, write, postUpdate, id, createIncident } = world;
+  const other = await createIncident({ title: "Search is slow" });
+  await postUpdate(id, { status: "resolved" });
+  await postUpdate(other.id, { status: "resolved" });
+  const listWith = async (query: string) => {
+    const { data } = (await api("GET", `/api/v1/incidents${query}`)).json;
+    return (data as { title: string; hasPostmortem: boolean }[])
+      .filter(({ hasPostmortem }) => hasPostmortem)
+      .map(({ title }) => title);
+  };
+  const queries = ["", "?status=resolved", "?q=checkout"];
+  for (const query of queries) expect(await listWith(query)).toEqual([]);
+  await write({ message: "A key had expired." });
+  for (const query of queries) expect(await listWith(query)).toEqual(["Checkout fails"]);
+  await api("DELETE", `/api/v1/incidents/${id}/postmortem`);
+  for (const query of queries) expect(await listWith(query)).toEqual([]);
+});

@@ -1,4 +1,4 @@
-/** Summaries of closed parts of the monitor's editor. */
+/** Fields of the monitor's editor: summaries of its closed parts, and the interval of a type. */
 import { expect, test } from "bun:test";
 import { z } from "zod";
 import { channelKinds } from "../../src/alerting/channels/kinds-schema.ts";
@@ -12,6 +12,7 @@ import {
   listCommonSections,
   listOwnSections,
   scheduleFieldsOf,
+  selectInterval,
 } from "../../web/pages/monitors/editor/sections.ts";
 
 const types = Object.keys(monitorKinds) as MonitorType[];
@@ -160,4 +161,11 @@ test("a secret is named, and never shown", () => {
     basicAuth: { username: "ann", password: "CANARY" },
   });
   expect(text["Authentication"]).toBe("Basic authentication · Bearer token");
+});
+
+test("a new domain is checked every hour, unless someone chose an interval", () => {
+  expect(selectInterval(undefined, "http", "domain")).toBe(3_600);
+  expect(selectInterval(3_600, "domain", "tcp")).toBeUndefined();
+  expect(selectInterval(300, "http", "domain")).toBe(300);
+  expect(selectInterval(7_200, "domain", "http")).toBe(7_200);
 });

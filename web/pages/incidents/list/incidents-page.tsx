@@ -183,9 +183,11 @@ function IncidentRow({
 }) {
   const { id, status, severity, origin, createdAt } = incident;
   const title = nameIncident(incident);
+  const lacksPostmortem = status === "resolved" && severity !== "minor" && !incident.hasPostmortem;
   const about = [
     ...(origin === "monitor" ? [t("opened by monitor")] : []),
     ...(incident.public ? [] : [t("not public")]),
+    ...(lacksPostmortem ? [t("no postmortem")] : []),
   ];
   return (
     <li className="list-row record incident-record" data-item>

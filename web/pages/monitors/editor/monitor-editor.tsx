@@ -54,7 +54,13 @@ import {
 } from "../../../components/forms/stored-secrets.ts";
 import { isCounted, isShown, labelsOf } from "./labels.ts";
 import { DependsOnField, PolicyField } from "./on-call-fields.tsx";
-import { listCommonSections, listOwnSections, scheduleFieldsOf, type Section } from "./sections.ts";
+import {
+  listCommonSections,
+  listOwnSections,
+  scheduleFieldsOf,
+  type Section,
+  selectInterval,
+} from "./sections.ts";
 import { DetailList } from "../details.tsx";
 import { ReplayLine } from "./replay-line.tsx";
 import { StepsField } from "./steps-field.tsx";
@@ -183,6 +189,10 @@ function Fields(props: Props) {
   const test = useTestCheck(edited, form);
   const { values, set, errorOf } = form;
   const type = values["type"] as MonitorType;
+  const changeType = (next: MonitorType) => {
+    set("interval", selectInterval(values["interval"], type, next));
+    set("type", next);
+  };
   const fields = useMemo(() => describeTypeFields(type), [type]);
   const body = buildMonitorBody(values);
   const stored = createStoredSecrets(monitorKinds, type, edited ?? null, body, errorOf);
@@ -217,7 +227,7 @@ function Fields(props: Props) {
           )}
         </p>
       )}
-      {isNew && <TypeField value={type} onChange={(next) => set("type", next)} />}
+      {isNew && <TypeField value={type} onChange={changeType} />}
       <EditorField editor={editor} name="name" />
       <Sections editor={editor} sections={ownSections.filter((section) => !isFolded(section))} />
       <div className="field-row">

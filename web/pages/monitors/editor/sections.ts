@@ -20,6 +20,13 @@ export type Section = {
 export const scheduleFieldsOf = (type: string) =>
   type === "push" ? ["interval", "grace"] : type === "manual" ? [] : ["interval", "retries"];
 
+/** Intervals of new monitors in seconds, where the usual one is far too short: a registry is queried once a day. */
+const typeIntervals: Partial<Record<MonitorType, number>> = { domain: 3_600 };
+
+/** Returns the interval after a change of the type. It stays unless it is still that of the previous type. */
+export const selectInterval = (interval: unknown, type: MonitorType, next: MonitorType) =>
+  interval === typeIntervals[type] ? typeIntervals[next] : interval;
+
 /** Sections of a step, after its name, method and URL. */
 export const stepSections: Section[] = [
   { title: t("Request"), fields: ["headers", "bodyType", "body", "form"], none: t("No body") },
