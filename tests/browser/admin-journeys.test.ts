@@ -499,6 +499,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     const admin = await world.createPerson("admin");
     const call = (path: string, body: object, cookie = "") =>
       fetch(`${world.url}/dashboard${path}`, {
+        keepalive: false,
         method: "POST",
         headers: { Origin: world.url, Cookie: cookie, "Content-Type": "application/json" },
         body: JSON.stringify(body),

@@ -471,6 +471,7 @@ describeInChromium("the Monitors page", (browser) => {
     const ping = (path: string, body?: string) =>
       fetch(`${world.url}${new URL(pingUrl).pathname}${path}`, {
         method: "POST",
+        keepalive: false,
         ...(body !== undefined && { body }),
       });
     await ping("/start");

@@ -18,6 +18,7 @@ async function addPerson({ url, ask }: World, name: string): Promise<string> {
   const email = `${name.toLowerCase()}@acme.example`;
   const { link } = await ask("POST", "/invitations", { email, role: "member" });
   await fetch(`${url}/dashboard/invitations/accept`, {
+    keepalive: false,
     method: "POST",
     headers: { Origin: url, "Content-Type": "application/json" },
     body: JSON.stringify({
@@ -90,6 +91,7 @@ describeInChromium("on call", (browser) => {
     };
     for (const body of [{ alerts: [alert] }, { alert }])
       await fetch(`${world.url}${new URL(source.address).pathname}`, {
+        keepalive: false,
         method: "POST",
         body: JSON.stringify(body),
       });

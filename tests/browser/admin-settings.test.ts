@@ -201,6 +201,7 @@ describeInChromium("the settings", (browser) => {
       fetch(`${world.url}/api/v1/monitors`, { headers: { Authorization: `Bearer ${key}` } });
     expect((await request()).status).toBe(200);
     const listing = await fetch(`${world.url}/mcp`, {
+      keepalive: false,
       method: "POST",
       headers: {
         Authorization: `Bearer ${key}`,

@@ -378,6 +378,7 @@ describeInChromium("the status page", (browser) => {
       const png = new Uint8Array(await painter.screenshot());
       await painter.close();
       const put = await fetch(`${world.url}/api/v1/status-pages/${pageId}/logo`, {
+        keepalive: false,
         method: "PUT",
         headers: { Authorization: `Bearer ${world.key}`, "Content-Type": "image/png" },
         body: png,
@@ -435,6 +436,7 @@ describeInChromium("the status page", (browser) => {
     const attacks = buildHostileLogos(origin);
     const put = async (svg: string) => {
       const response = await fetch(`${world.url}/api/v1/status-pages/${pageId}/logo`, {
+        keepalive: false,
         method: "PUT",
         headers: { Authorization: `Bearer ${world.key}`, "Content-Type": "image/svg+xml" },
         body: svg,
