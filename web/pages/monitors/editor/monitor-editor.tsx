@@ -115,6 +115,11 @@ function buildMonitorBody(values: Values): Body {
   return { type, ...selectSentValues(describeTypeFields(type), values) } as Body;
 }
 
+function changeType({ values, set }: Form<Values>, next: MonitorType) {
+  set("interval", selectInterval(values["interval"], values["type"] as MonitorType, next));
+  set("type", next);
+}
+
 /** The pause of a copy. An edited monitor keeps its own, which has no field here and can end meanwhile. */
 function startPause(monitor: Monitor, isNew: boolean): Values {
   const { paused, pausedUntil } = monitor;
@@ -189,10 +194,6 @@ function Fields(props: Props) {
   const test = useTestCheck(edited, form);
   const { values, set, errorOf } = form;
   const type = values["type"] as MonitorType;
-  const changeType = (next: MonitorType) => {
-    set("interval", selectInterval(values["interval"], type, next));
-    set("type", next);
-  };
   const fields = useMemo(() => describeTypeFields(type), [type]);
   const body = buildMonitorBody(values);
   const stored = createStoredSecrets(monitorKinds, type, edited ?? null, body, errorOf);
@@ -227,7 +228,7 @@ function Fields(props: Props) {
           )}
         </p>
       )}
-      {isNew && <TypeField value={type} onChange={changeType} />}
+      {isNew && <TypeField value={type} onChange={(next) => changeType(form, next)} />}
       <EditorField editor={editor} name="name" />
       <Sections editor={editor} sections={ownSections.filter((section) => !isFolded(section))} />
       <div className="field-row">
