@@ -192,7 +192,7 @@ function Fields(props: Props) {
   const edited = isNew ? undefined : monitor;
   const form = useMonitorForm(props);
   const test = useTestCheck(edited, form);
-  const { values, set, errorOf } = form;
+  const { values, errorOf } = form;
   const type = values["type"] as MonitorType;
   const fields = useMemo(() => describeTypeFields(type), [type]);
   const body = buildMonitorBody(values);
