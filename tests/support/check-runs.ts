@@ -1,6 +1,6 @@
 /** Runs single checks of any type against scripted listeners. */
 import type { CheckResult } from "../../src/monitoring/checks/check.ts";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { Log } from "../../src/core/log.ts";
 import { type Listener, createTargetGuard } from "../../src/core/security/target-guard.ts";
@@ -223,15 +223,27 @@ export async function startListener(
 /** Whether this machine lists its connections. */
 export const knowsConnections = process.platform === "linux";
 
-/** Connections to the port that a process still has open, with their TCP states (proc(5)). */
+/** Connections to the port that this process still has open, with their TCP states (proc(5)). */
 export function listConnections(port: number): string[] {
+  const own = new Set(listOwnSockets());
   const portColumn = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   const rows = readFileSync("/proc/net/tcp", "utf8").trim().split("\n").slice(1);
   return rows
     .map((row) => row.trim().split(/\s+/))
-    .filter(([, , remote, , , , , , , inode]) => remote?.endsWith(portColumn) && inode !== "0")
+    .filter(([, , remote, , , , , , , inode]) => remote?.endsWith(portColumn) && own.has(inode))
     .map(([, , , state = ""]) => state);
 }
+
+/** Inodes of the sockets of this process. Another one can have a connection with a port of the same number. */
+const listOwnSockets = () =>
+  readdirSync("/proc/self/fd").map((name) => {
+    try {
+      return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/self/fd/${name}`))?.[1];
+    } catch {
+      // It was closed meanwhile.
+      return undefined;
+    }
+  });
 
 /** Resolves when at most `others` connections to the port remain open. */
 export async function waitUntilClosed(port: number, others = 0): Promise<void> {
