@@ -165,7 +165,8 @@ test("a secret is named, and never shown", () => {
 
 test("a new domain is checked every hour, unless someone chose an interval", () => {
   expect(selectInterval(undefined, "http", "domain")).toBe(3_600);
-  expect(selectInterval(3_600, "domain", "tcp")).toBeUndefined();
+  expect(selectInterval(3_600, "domain", "tcp")).toBe(60);
+  expect(selectInterval(undefined, "http", "tcp")).toBeUndefined();
   expect(selectInterval(300, "http", "domain")).toBe(300);
   expect(selectInterval(7_200, "domain", "http")).toBe(7_200);
 });

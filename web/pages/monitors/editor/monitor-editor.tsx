@@ -116,7 +116,8 @@ function buildMonitorBody(values: Values): Body {
 }
 
 function changeType({ values, set }: Form<Values>, next: MonitorType) {
-  set("interval", selectInterval(values["interval"], values["type"] as MonitorType, next));
+  const interval = selectInterval(values["interval"], values["type"] as MonitorType, next);
+  if (interval !== values["interval"]) set("interval", interval);
   set("type", next);
 }
 

@@ -4,6 +4,7 @@ import {
   monitorKinds,
   type MonitorType,
 } from "../../../../src/monitoring/monitors/kinds-schema.ts";
+import { monitorFields } from "../../../../src/monitoring/monitors/schema.ts";
 import { t } from "../../../language/text.ts";
 
 export type Section = {
@@ -20,12 +21,18 @@ export type Section = {
 export const scheduleFieldsOf = (type: string) =>
   type === "push" ? ["interval", "grace"] : type === "manual" ? [] : ["interval", "retries"];
 
+const usualInterval = monitorFields.interval.parse(undefined);
 /** Intervals of new monitors in seconds, where the usual one is far too short: a registry is queried once a day. */
 const typeIntervals: Partial<Record<MonitorType, number>> = { domain: 3_600 };
 
 /** Returns the interval after a change of the type. It stays unless it is still that of the previous type. */
-export const selectInterval = (interval: unknown, type: MonitorType, next: MonitorType) =>
-  interval === typeIntervals[type] ? typeIntervals[next] : interval;
+export function selectInterval(interval: unknown, type: MonitorType, next: MonitorType): unknown {
+  const own = typeIntervals[type];
+  const isUntouched = (interval ?? usualInterval) === (own ?? usualInterval);
+  return isUntouched && own !== typeIntervals[next]
+    ? (typeIntervals[next] ?? usualInterval)
+    : interval;
+}
 
 /** Sections of a step, after its name, method and URL. */
 export const stepSections: Section[] = [
