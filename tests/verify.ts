@@ -48,14 +48,17 @@ process.on("uncaughtException", (error) => {
   void stop({ name: "verify", text: Bun.inspect(error) });
 });
 
-if (args.includes("--install")) await installPrograms();
-listMissingPrograms();
+// Installing uses one core at most, and only tests need the programs.
+const installing = args.includes("--install") ? installPrograms() : Promise.resolve();
 // The linter takes longest. It uses one core while types and build use the other, and continues during the
 // tests.
 const linting = runCheck(lint).then(async (flaw) => {
   if (flaw !== undefined) await stop(flaw);
 });
 const results = await Promise.all(checks.map(runCheck));
+// A package manager that is stopped midway leaves broken packages.
+await installing;
+listMissingPrograms();
 failures = results.filter((failure) => failure !== undefined);
 if (failures.length > 0) finish({ passed: 0, skipped: 0, failures });
 await reportAudit();
