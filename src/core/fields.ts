@@ -309,6 +309,9 @@ function validateHeader(name: string, value: string, seen: ReadonlySet<string>):
   return null;
 }
 
+/** Who opened an incident: `manual` for people and scripts, `monitor` for a monitor that went down. */
+export const Origin = z.enum(["manual", "monitor"]);
+
 export const Severity = z.enum(severities).meta({ id: "Severity" });
 export type Severity = z.infer<typeof Severity>;
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Id, Severity, Timestamp } from "../core/fields.ts";
+import { Id, Severity, Origin, Timestamp } from "../core/fields.ts";
 import { problemNames, problemSeverities } from "../core/problems.ts";
 
 /** Problems of alert channels and of the appliance itself. */
@@ -46,6 +46,6 @@ export const Attention = z.object({
   alertId: Id.nullable(),
   /** Names of those who acknowledged its alert, in order. */
   acknowledgedBy: z.array(z.string()),
-  incident: z.object({ id: Id, title: z.string(), severity: Severity }).nullable(),
+  incident: z.object({ id: Id, title: z.string(), origin: Origin, severity: Severity }).nullable(),
 });
 export type Attention = z.infer<typeof Attention>;

@@ -94,7 +94,7 @@ const buildAttentionSql = (condition: string) => `with troubled as (
         join alert_acknowledgments k on k.organization_id = ?1 and k.record_id = r.id
       where r.organization_id = ?1 and r.subject_id = t.id and r.family = 'state'
         and r.resolved_at is null) as acknowledgedBy,
-    (select json_object('id', i.id, 'title', i.title, 'severity', i.severity)
+    (select json_object('id', i.id, 'title', i.title, 'origin', i.origin, 'severity', i.severity)
         from incident_monitors its
         cross join incidents i on i.organization_id = ?1 and i.id = its.incident_id
       where its.organization_id = ?1 and its.monitor_id = t.id and i.resolved_at is null

@@ -1,7 +1,7 @@
 /** Wire format of a monitor's timeline. */
 import { z } from "zod";
 import { dayMs, hourMs } from "../core/time/clock.ts";
-import { Id, instant, Severity, Timestamp } from "../core/fields.ts";
+import { Id, instant, Severity, Origin, Timestamp } from "../core/fields.ts";
 import { createCountField } from "../core/paging.ts";
 
 const maxPoints = 500;
@@ -60,6 +60,7 @@ export const Timeline = z.object({
     z.object({
       id: Id,
       title: z.string(),
+      origin: Origin,
       severity: Severity,
       createdAt: Timestamp,
       resolvedAt: Timestamp.nullable(),

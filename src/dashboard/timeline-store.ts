@@ -31,7 +31,7 @@ export async function findStateEventsBetween(
   return [...within, ...before].toReversed();
 }
 
-const incidentSql = `select i.id, i.title, i.severity, i.created_at as createdAt,
+const incidentSql = `select i.id, i.title, i.origin, i.severity, i.created_at as createdAt,
     i.resolved_at as resolvedAt
   from incident_monitors its cross join incidents i
     on i.organization_id = its.organization_id and i.id = its.incident_id

@@ -30,6 +30,12 @@ export const namedTables = Object.values(namedSubjects).map(
   ([table, column]) => [getTableName(table), column] as const,
 );
 
+/** SQL that tells who opened an incident, `manual` or `monitor`, also after its deletion; null for other records. */
+export const buildOriginSql = (organizationId: string, id: string): string =>
+  `coalesce((select origin from incidents where organization_id = ${organizationId} and id = ${id}),
+    (select content ->> 'origin' from deleted_rows where organization_id = ${organizationId}
+      and record_id = ${id} and table_name = 'incidents'))`;
+
 /** SQL for the name of a channel `c`; with the name of its person `p`, if it is a contact method. */
 export const contactMethodName = "iif(p.id is null, c.name, p.name || ': ' || c.name)";
 

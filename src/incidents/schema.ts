@@ -12,6 +12,7 @@ import {
   searchText,
   Severity,
   Timestamp,
+  Origin,
 } from "../core/fields.ts";
 import { incidentBounds } from "../core/limits.ts";
 import { pageFields } from "../core/paging.ts";
@@ -125,7 +126,7 @@ const record = {
   monitorId: Id.nullable().meta({ description: "The first of the affected monitors." }),
   monitorIds: z.array(Id).meta({ description: "All affected monitors." }),
   partial: PartialRecord,
-  origin: z.enum(["manual", "monitor"]).meta({
+  origin: Origin.meta({
     description:
       "`manual` if a person or script opened it, `monitor` if a monitor did when it went down.",
   }),

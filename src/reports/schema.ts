@@ -1,6 +1,6 @@
 /** Wire format of monthly reports. */
 import { z } from "zod";
-import { Id, nullable, Timestamp, TimeZone } from "../core/fields.ts";
+import { Id, nullable, Origin, Timestamp, TimeZone } from "../core/fields.ts";
 import { pageLanguages } from "../core/languages.ts";
 import { MaintenanceTime, type ReportMail } from "../accounts/settings/schema.ts";
 import { monthPattern } from "../core/time/clock.ts";
@@ -275,6 +275,7 @@ export type Outage = z.infer<typeof Outage>;
 const ReportedIncident = z.object({
   id: Id,
   title: z.string(),
+  origin: Origin,
   severity: z.string(),
   status: z.string(),
   createdAt: Timestamp,
@@ -470,6 +471,7 @@ export const Report = z
         {
           id: "01a1f866-0d00-702b-9d71-0d3c7a1b2c4d",
           title: "Checkout is not responding",
+          origin: "manual",
           severity: "major",
           status: "resolved",
           createdAt: "2026-11-12T08:01:00.000Z",

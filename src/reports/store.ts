@@ -254,7 +254,7 @@ export async function findIncidentsInSpan(
     ...visible.parameters,
   ];
   const newest = await store.query<ReportedIncident>(
-    `select i.id, i.title, i.severity, i.status, i.created_at as createdAt, i.resolved_at as resolvedAt
+    `select i.id, i.title, i.origin, i.severity, i.status, i.created_at as createdAt, i.resolved_at as resolvedAt
       ${incidentSql}${ofMonitorsSql}${visible.text} order by i.id desc limit ?`,
     [...parameters, limit],
   );

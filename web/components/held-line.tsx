@@ -2,7 +2,7 @@
 import { Button } from "@mantine/core";
 import { deadlineOf, type HeldChange, isDeletion, sendHeld } from "../data/held-changes.ts";
 import { useSignedInPerson } from "../data/session.ts";
-import { translateServerText } from "../language/server-text.ts";
+import { nameIncident, translateServerText } from "../language/server-text.ts";
 import { t, tCount } from "../language/text.ts";
 import { dot } from "./display/format.ts";
 import { Icon } from "./display/icons.tsx";
@@ -32,7 +32,7 @@ const verbs: Record<string, string> = {
 const shownCharacters = 140;
 
 /** Describes a held change by its title, such as `Resolution: Checkout fails`, or by its message. */
-function describeHeld({ operation, title, change }: HeldChange, byMessage = false): string {
+function describeHeld({ operation, title, origin, change }: HeldChange, byMessage = false): string {
   if (operation === "changeMonitors") {
     const parts = (change["changes"] ?? [change]) as { monitorIds: string[] }[];
     return tCount(
@@ -44,7 +44,7 @@ function describeHeld({ operation, title, change }: HeldChange, byMessage = fals
   const status = change["status"];
   const verb = verbs[operation] ?? (status === "resolved" ? t("Resolution") : t("Update"));
   const message = typeof change["message"] === "string" ? change["message"] : "";
-  const text = byMessage ? message : (title ?? "");
+  const text = byMessage ? message : nameIncident({ title: title ?? "", origin });
   if (text === "") return verb;
   return `${verb}: ${text.slice(0, shownCharacters)}${text.length > shownCharacters ? "…" : ""}`;
 }

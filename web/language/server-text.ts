@@ -17,8 +17,13 @@ export const nameAlert = ({
 }): string => (subject?.type === "source" ? title : translateServerText(title));
 
 /** The title of an incident. Those of people stay as they are. */
-export const nameIncident = ({ title, origin }: { title: string; origin: string }): string =>
-  origin === "monitor" ? translateServerText(title) : title;
+export const nameIncident = ({
+  title,
+  origin,
+}: {
+  title: string;
+  origin: string | null;
+}): string => (origin === "monitor" ? translateServerText(title) : title);
 
 /** Loads the dictionary. Data that is shown must wait for it. */
 export const loadServerTexts = createChunk(async () => {

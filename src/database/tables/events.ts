@@ -92,6 +92,8 @@ export const heldChanges = sqliteTable(
     /** ID of the changed record; null for a new record until the change is sent. */
     subjectId: text("subject_id"),
     title: text("title"),
+    /** Who opened an incident; null for other records. */
+    origin: text("origin", { enum: ["manual", "monitor"] }),
     actorType: text("actor_type", { enum: actorTypes }).notNull(),
     actorId: text("actor_id"),
     actorName: text("actor_name").notNull(),

@@ -1,7 +1,7 @@
 /** Wire format of held changes, and the query parameter that holds a request. */
 import { actorTypes } from "../../core/statuses.ts";
 import { z } from "zod";
-import { Id, Timestamp } from "../../core/fields.ts";
+import { Id, Origin, Timestamp } from "../../core/fields.ts";
 import { pageFields, pageSchema, WholeNumber } from "../../core/paging.ts";
 
 /** Maximum hold of a change, in seconds. */
@@ -40,6 +40,9 @@ export const HeldChange = z
       description: "The changed record; null for a new record until it is sent.",
     }),
     title: z.string().nullable().meta({ description: "Title of the record." }),
+    origin: Origin.nullable().meta({
+      description: "Who opened the changed incident; null for other records.",
+    }),
     change: z.record(z.string(), z.unknown()).meta({ description: "Body of the held request." }),
     author: z.object({
       type: z.enum(actorTypes),
@@ -63,6 +66,7 @@ export const HeldChange = z
       operation: "updateIncident",
       subjectId: "01a1fb90-6a10-7c3d-9e21-0b1c2d3e4f50",
       title: "Checkout is slow",
+      origin: "manual",
       change: { status: "resolved", message: "Back to normal." },
       author: { type: "person", id: "01a1fb90-6a10-7c3d-9e21-0b1c2d3e4f50", name: "Ann" },
       state: "waiting",

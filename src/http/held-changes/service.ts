@@ -40,7 +40,7 @@ type Operation = { name: string; params: object; change: unknown };
 export function holdChange(
   scope: Scope,
   { name, params, change }: Operation,
-  rehearsed: { title?: unknown },
+  rehearsed: { title?: unknown; origin?: HeldRow["origin"] },
   seconds: number,
 ): Promise<HeldChange> {
   const { organizationId, actor, requestId, ifMatch, tool } = scope;
@@ -56,6 +56,7 @@ export function holdChange(
     change: JSON.stringify(change),
     subjectId: id ?? owner ?? null,
     title: typeof rehearsed.title === "string" ? rehearsed.title : null,
+    origin: rehearsed.origin ?? null,
     actorType: actor.type,
     actorId: actor.id,
     actorName: actor.name,
@@ -143,6 +144,7 @@ const toHeldChange = (row: HeldRow, now: number): HeldChange => ({
   operation: row.operation,
   subjectId: row.subjectId,
   title: row.title,
+  origin: row.origin,
   change: JSON.parse(row.change) as Record<string, unknown>,
   author: { type: row.actorType, id: row.actorId, name: row.actorName },
   state: row.state,

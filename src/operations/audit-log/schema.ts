@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Id, instant, Timestamp } from "../../core/fields.ts";
+import { Id, instant, Origin, Timestamp } from "../../core/fields.ts";
 import { actorTypes } from "../../core/statuses.ts";
 import { FieldChange } from "../../core/field-changes.ts";
 import { searchBounds } from "../../core/limits.ts";
@@ -53,6 +53,8 @@ export const AuditEntry = z.object({
   subjectId: z.string(),
   /** Current name of the subject, or its last name if it was deleted; null if it has none. */
   subjectName: z.string().nullable(),
+  /** Who opened an incident, whose automatic titles can be translated; null for other subjects. */
+  subjectOrigin: Origin.nullable(),
   /** Whether the subject exists. */
   subjectExists: z.boolean(),
   /** Whether the subject was deleted and can be restored. */

@@ -89,6 +89,7 @@ async function toAuditEntries(tenant: Tenant, rows: readonly EntryRow[]): Promis
     tool: row.tool,
     subjectId: row.subjectId,
     subjectName: row.currentName ?? row.subjectName ?? names.get(row.subjectId) ?? null,
+    subjectOrigin: row.subjectOrigin,
     subjectExists:
       row.currentName !== null || row.isSubscriber === 1 || row.action.startsWith("alert."),
     restorable: row.isRestorable === 1,

@@ -6,7 +6,7 @@ import { type SweepContext, sweepLog } from "../../database/backup/sweeping.ts";
 import { buildContains, findMatchingIds } from "../../database/search.ts";
 import { yieldToEventLoop } from "../../core/time/event-loop.ts";
 import type { Tenant } from "../../database/rows.ts";
-import { namedTables } from "../../database/subject-names.ts";
+import { buildOriginSql, namedTables } from "../../database/subject-names.ts";
 import { memberships, people } from "../../database/tables/accounts.ts";
 import { deletedRecords } from "../../database/tables/deleted-records.ts";
 import { auditEntries } from "../../database/tables/events.ts";
@@ -29,7 +29,8 @@ const columns = `select e.seq, e.at, e.actor_type as "actorType", e.actor_id as 
   ) as "currentName", exists (select 1 from ${getTableName(subscribers)} s
     where s.organization_id = e.organization_id and s.id = e.subject_id) as "isSubscriber",
     exists (select 1 from ${getTableName(deletedRecords)} r where r.organization_id = e.organization_id
-      and r.id = e.subject_id and r.deleted_at > 0) as "isRestorable"
+      and r.id = e.subject_id and r.deleted_at > 0) as "isRestorable",
+    ${buildOriginSql("e.organization_id", "e.subject_id")} as "subjectOrigin"
   from ${getTableName(auditEntries)} e where e.organization_id = ?`;
 export type EntryRow = {
   seq: number;
@@ -47,6 +48,7 @@ export type EntryRow = {
   currentName: string | null;
   isSubscriber: number;
   isRestorable: number;
+  subjectOrigin: AuditEntry["subjectOrigin"];
   /** Added to the newest of several folded entries. */
   repeated?: AuditEntry["repeated"];
 };

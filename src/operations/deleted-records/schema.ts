@@ -1,7 +1,7 @@
 /** Wire format of deleted records and their restoration. */
 import { z } from "zod";
 import { deletableNouns } from "../../core/deletable-nouns.ts";
-import { Id, line, searchText, Timestamp } from "../../core/fields.ts";
+import { Id, line, searchText, Origin, Timestamp } from "../../core/fields.ts";
 import { pageFields } from "../../core/paging.ts";
 import { slug } from "../../status-pages/schema.ts";
 
@@ -19,6 +19,9 @@ export const DeletedRecord = z
     id: Id,
     noun: Noun,
     name: z.string().meta({ description: "Name or title at the time of the deletion." }),
+    origin: Origin.nullable().meta({
+      description: "Who opened a deleted incident; null for other records.",
+    }),
     deletedAt: Timestamp,
     deletedBy: z.string().meta({ description: "Name of the person or API key." }),
     restorableUntil: Timestamp,
@@ -30,6 +33,7 @@ export const DeletedRecord = z
       id: "01a1fb99-5a10-7f42-8d21-6b0c9e8f7a65",
       noun: "monitor",
       name: "Checkout",
+      origin: null,
       deletedAt: "2026-11-20T23:02:00.000Z",
       deletedBy: "Mia",
       restorableUntil: "2026-12-20T23:02:00.000Z",

@@ -7,6 +7,7 @@ import { dayMs } from "../../core/time/clock.ts";
 import type { Tenant } from "../../database/rows.ts";
 import { buildContains } from "../../database/search.ts";
 import type { Prepared } from "../../database/store.ts";
+import { buildOriginSql } from "../../database/subject-names.ts";
 import type { DeletedRecordQuery } from "./schema.ts";
 
 /** A deleted record. Times are Unix milliseconds. */
@@ -15,12 +16,14 @@ export type DeletedRow = {
   noun: DeletableNoun;
   name: string;
   actorName: string;
+  origin: "manual" | "monitor" | null;
   deletedAt: number;
   until: number;
 };
 
 const columns = `r.id, r.noun, r.name, r.actor_name as actorName, r.deleted_at as deletedAt,
-  r.deleted_at + s.keep_deleted_days * ${dayMs} as until`;
+  r.deleted_at + s.keep_deleted_days * ${dayMs} as until,
+  ${buildOriginSql("r.organization_id", "r.id")} as origin`;
 const restorable = `deleted_records r join organization_settings s
     on s.organization_id = r.organization_id
   where r.organization_id = ? and r.deleted_at > 0`;

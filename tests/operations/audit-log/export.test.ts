@@ -48,6 +48,7 @@ test("in CSV no text breaks its cell or is a formula", () => {
     tool: null,
     subjectId: "g",
     subjectName: null,
+    subjectOrigin: null,
     subjectExists: true,
     restorable: false,
     fields: ["name", "color"],

@@ -1,4 +1,5 @@
 /** The popover with the measurements of a bar or chart point. */
+import { nameIncident } from "../../language/server-text.ts";
 import { Link } from "@tanstack/react-router";
 import { formatPeriod } from "../../../src/core/time/times.ts";
 import type { Timeline, TimelinePoint } from "../../../src/dashboard/timeline-schema.ts";
@@ -68,17 +69,18 @@ export function PointDetails({ from, to, point: found, incidents }: Props) {
 
 /** Links an incident in a popover. */
 export function IncidentLine({
-  incident: { id, title, severity },
+  incident,
 }: {
-  incident: Pick<Timeline["incidents"][number], "id" | "title" | "severity">;
+  incident: Pick<Timeline["incidents"][number], "id" | "title" | "origin" | "severity">;
 }) {
+  const { id, severity } = incident;
   return (
     <p className="pop-incident">
       <span className={`pill pill-${severity === "minor" ? "degraded" : "down"}`}>
         {nameSeverity(severity)}
       </span>
       <Link to="/incidents/$id" params={{ id }} className="link">
-        {title}
+        {nameIncident(incident)}
       </Link>
     </p>
   );

@@ -1,4 +1,5 @@
 /** Renders a monthly report: figures, days, tables of groups, monitors, outages and incidents. */
+import { nameIncident } from "../../language/server-text.ts";
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { findBarPart, findPartOfShare } from "../../../src/reports/bar-rules.ts";
@@ -465,10 +466,10 @@ const IncidentTable = ({ report: { incidents, timeZone } }: { report: Report }) 
       idOf={({ id }) => id}
       name={{
         head: t("Incident"),
-        value: ({ title }) => title,
-        cell: ({ id, title }) => (
-          <Link to="/incidents/$id" params={{ id }} data-item-focus={id}>
-            {title}
+        value: nameIncident,
+        cell: (incident) => (
+          <Link to="/incidents/$id" params={{ id: incident.id }} data-item-focus={incident.id}>
+            {nameIncident(incident)}
           </Link>
         ),
       }}

@@ -1,4 +1,5 @@
 /** The list of monitors that need attention, with the channels that were alerted. */
+import { nameIncident } from "../../../language/server-text.ts";
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useRef, useState } from "react";
@@ -270,7 +271,7 @@ function RowActions({
           to="/incidents/$id"
           params={{ id: incident.id }}
           className="link"
-          title={incident.title}
+          title={nameIncident(incident)}
         >
           {t("Incident")}
         </Link>

@@ -34,6 +34,7 @@ import { useAction } from "../../../components/toasts.tsx";
 import { peopleQuery } from "../data.ts";
 import { nameField } from "./field-labels.ts";
 import { actorLabels, getActionLabel, nounLabels, findSubjectPath } from "./audit-labels.ts";
+import { nameIncident } from "../../../language/server-text.ts";
 import { RestoreButton } from "./restore-button.tsx";
 import { restoreField } from "./restore-field.ts";
 import { t, tNode } from "../../../language/text.ts";
@@ -198,7 +199,7 @@ function FilterRow({
         <Choice
           label={t("Record")}
           value={filters.record}
-          options={[[filters.record, entries[0]?.subjectName ?? t("one record")]]}
+          options={[[filters.record, (entries[0] && nameSubject(entries[0])) ?? t("one record")]]}
           onChange={(record) => set("record", record)}
         />
       )}
@@ -287,6 +288,10 @@ function Days({ entries }: { entries: readonly AuditEntry[] }) {
   ));
 }
 
+/** The subject's name. The title of an automatic incident is translated. */
+const nameSubject = ({ subjectName, subjectOrigin }: AuditEntry): string | null =>
+  subjectName && nameIncident({ title: subjectName, origin: subjectOrigin });
+
 function Line({ entry }: { entry: AuditEntry }) {
   const [isOpen, setIsOpen] = useState(false);
   const { at, actor, tool, fields, changes, repeated } = entry;
@@ -328,8 +333,8 @@ function Line({ entry }: { entry: AuditEntry }) {
 function RestoreDeleted({ entry }: { entry: AuditEntry }) {
   const noun = findDeleted(entry);
   if (noun === null) return null;
-  const { subjectId: id, subjectName } = entry;
-  return <RestoreButton record={{ noun, id, name: subjectName ?? t("the record") }} isText />;
+  const record = { noun, id: entry.subjectId, name: nameSubject(entry) ?? t("the record") };
+  return <RestoreButton record={record} isText />;
 }
 
 /** The actor, as a filter of the log. */
@@ -348,7 +353,7 @@ function Actor({ actor }: Pick<AuditEntry, "actor">) {
 }
 
 function Sentence({ entry }: { entry: AuditEntry }) {
-  const [before, name, after] = describeAction(entry);
+  const [before, name, after] = describeAction({ ...entry, subjectName: nameSubject(entry) });
   const path = findSubjectPath(entry);
   return (
     <>

@@ -17,6 +17,7 @@ import { Pager } from "../../../components/pager.tsx";
 import { createSettingsQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
 import { type SettingsFormProps, useSettingsForm } from "./settings-form.ts";
+import { nameIncident } from "../../../language/server-text.ts";
 import { RestoreButton } from "./restore-button.tsx";
 import { t, tNode } from "../../../language/text.ts";
 
@@ -88,7 +89,8 @@ export default function DeletedRecords() {
 }
 
 function DeletedRow({ record }: { record: DeletedRecord }) {
-  const { name, noun, deletedAt, deletedBy, restorableUntil } = record;
+  const { noun, deletedAt, deletedBy, restorableUntil } = record;
+  const name = nameIncident({ title: record.name, origin: record.origin });
   const { atLeast } = useSignedInPerson();
   return (
     <>
@@ -101,14 +103,14 @@ function DeletedRow({ record }: { record: DeletedRecord }) {
           time: <Time at={deletedAt} />,
         })}
         facts={[[t("Until"), <Time key="until" at={restorableUntil} as="short" />]]}
-        menu={atLeast("admin") ? <RemovalMenu record={record} /> : null}
-        action={atLeast("member") && <RestoreButton record={record} />}
+        menu={atLeast("admin") ? <RemovalMenu record={{ id: record.id, name }} /> : null}
+        action={atLeast("member") && <RestoreButton record={{ id: record.id, noun, name }} />}
       />
     </>
   );
 }
 
-function RemovalMenu({ record: { id, name } }: { record: DeletedRecord }) {
+function RemovalMenu({ record: { id, name } }: { record: Pick<DeletedRecord, "id" | "name"> }) {
   const [isRemoving, setRemoving] = useState(false);
   return (
     <>

@@ -1,0 +1,1 @@
+ALTER TABLE `held_changes` ADD `origin` text;
