@@ -309,8 +309,10 @@ function validateHeader(name: string, value: string, seen: ReadonlySet<string>):
   return null;
 }
 
-/** Who opened an incident: `manual` for people and scripts, `monitor` for a monitor that went down. */
-export const Origin = z.enum(["manual", "monitor"]);
+export const Origin = z.enum(["manual", "monitor"]).meta({
+  description:
+    "`manual` if a person or script opened it, `monitor` if a monitor did when it went down.",
+});
 
 export const Severity = z.enum(severities).meta({ id: "Severity" });
 export type Severity = z.infer<typeof Severity>;

@@ -126,10 +126,7 @@ const record = {
   monitorId: Id.nullable().meta({ description: "The first of the affected monitors." }),
   monitorIds: z.array(Id).meta({ description: "All affected monitors." }),
   partial: PartialRecord,
-  origin: Origin.meta({
-    description:
-      "`manual` if a person or script opened it, `monitor` if a monitor did when it went down.",
-  }),
+  origin: Origin,
   public: z.boolean().meta({ description: "Whether status pages show it." }),
   resolvedAt: Timestamp.nullable().meta({
     description: "Set exactly while the status is `resolved`.",

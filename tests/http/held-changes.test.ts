@@ -44,7 +44,7 @@ function copyHeld(database: Database) {
     database.run(
       `insert into held_changes select organization_id, id || ${index}, operation, params, change,
         subject_id, title, actor_type, actor_id, actor_name, request_id, state, created_at, due_at,
-        sent_at, error from held_changes where length(id) = 36`,
+        sent_at, error, origin from held_changes where length(id) = 36`,
     );
 }
 
@@ -65,6 +65,7 @@ test("a held update changes nothing until its hold is over, then it is sent once
     operation: "updateIncident",
     subjectId: incident.split("/").at(-1),
     title: "Slow",
+    origin: "manual",
     change: { status: "resolved", message: "Back to normal." },
     author: { type: "api-key", id: expect.any(String), name: "write" },
     state: "waiting",

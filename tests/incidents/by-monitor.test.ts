@@ -48,6 +48,40 @@ async function createOutage(fields: object = {}) {
   return { ...world, incident };
 }
 
+test("all that shows the title of an incident tells who opened it, so that it can be translated", async () => {
+  const world = await createOutage();
+  const { api, id, incident, time } = world;
+  const { page } = await signInMember(world, "owner");
+  const read = async (path: string) => (await page("GET", `/dashboard/${path}`)).json.data;
+  time.now += 60_000;
+  const own = { title: incident.title, origin: "monitor" };
+  const from = new Date(time.now - 3_600_000).toISOString();
+  const span = `from=${from}&to=${new Date(time.now).toISOString()}&step=60`;
+  expect((await read(`monitors/${id}/timeline?${span}`)).incidents).toMatchObject([own]);
+  expect((await read("attention"))[0].incident).toMatchObject(own);
+  expect((await api("GET", "/api/v1/reports?month=2026-11")).json.data.incidents).toMatchObject([
+    own,
+  ]);
+  const path = `/api/v1/incidents/${incident.id}`;
+  const held = await api("PATCH", `${path}?hold=10`, {
+    body: { status: "resolved", message: "Ok." },
+  });
+  expect(held.json.data).toMatchObject(own);
+  const readOrigins = async () =>
+    (await read("audit-log")).map((entry: Record<string, unknown>) => [
+      entry["action"],
+      entry["subjectOrigin"],
+    ]);
+  expect(await readOrigins()).toContainEqual(["incident.opened", "monitor"]);
+  await world.edit(incident.id, { status: "resolved", message: "Fixed." });
+  expect((await api("DELETE", path)).status).toBe(200);
+  expect((await api("GET", "/api/v1/deleted-records")).json.data).toMatchObject([
+    { name: incident.title, origin: "monitor" },
+  ]);
+  expect(await readOrigins()).toContainEqual(["incident.deleted", "monitor"]);
+  expect(await readOrigins()).toContainEqual(["monitor.created", null]);
+});
+
 describe("an outage", () => {
   test("opens an incident with the monitor's severity and name, a text for customers and a note with the reason", async () => {
     const { incident, id, time } = await createOutage();

@@ -2,22 +2,23 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import ts from "typescript";
-import germanReasons from "../../web/language/server/de-reasons.json";
-import german from "../../web/language/server/de.json";
-import { createTranslator } from "../../web/language/server-texts.ts";
+import germanReasons from "../../src/core/text/server-texts/de-reasons.json";
+import german from "../../src/core/text/server-texts/de.json";
+import { createTranslator } from "../../src/core/text/translator.ts";
 import { Evaluator, gap, loadProgram, visitNodes } from "../support/server-sentences.ts";
 
 const root = join(import.meta.dir, "..", "..");
 const folders = [
   "src/core/outgoing",
   "src/monitoring",
+  "src/accounts/single-sign-on",
   "src/alerting",
   "src/operations",
   "src/status-pages/subscribers",
 ];
 
 /** Failures whose messages people read. */
-const failures = new Set(["TargetFailure", "LocalFailure"]);
+const failures = new Set(["TargetFailure", "LocalFailure", "ProviderFailure"]);
 const verdicts = /^fail(Temporarily|Permanently|Locally|Finally)$/;
 
 const program = loadProgram(root, folders);
@@ -56,6 +57,7 @@ const fields: readonly [path: RegExp, name: RegExp, beside: RegExp][] = [
   [/\/alerting\//, /^message$/, /^at$/],
   [/\/monitoring\/checks\//, /^unreadable$/, /^/],
   [/\/alerting\/provider/, /^(lost|note|detail|arrived)$/, /^/],
+  [/\/single-sign-on\//, /^advice$/, /^/],
   [/\/(alerting\/sending|events|operations)\//, /^message$/, /^(key|name|severity)$/],
 ];
 

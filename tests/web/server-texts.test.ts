@@ -1,9 +1,10 @@
 /** The German translations of the server's English texts. */
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "bun:test";
-import german from "../../web/language/server/de.json";
-import germanReasons from "../../web/language/server/de-reasons.json";
-import { createTranslator, translateError } from "../../web/language/server-texts.ts";
+import german from "../../src/core/text/server-texts/de.json";
+import germanReasons from "../../src/core/text/server-texts/de-reasons.json";
+import { createTranslator } from "../../src/core/text/translator.ts";
+import { translateError } from "../../web/language/server-texts.ts";
 import { placeholders } from "../../src/core/text/plain-texts.ts";
 
 const translate = createTranslator({ ...german, ...germanReasons });

@@ -1,5 +1,7 @@
 /** Serves the address to which providers send people back. */
+import type { AdminLanguage } from "../../core/admin-languages.ts";
 import { AppError } from "../../core/errors.ts";
+import { selectLanguage } from "../../http/responses/admin-page.ts";
 import { respondWithSmallPage, respondTooManyRequests } from "../../http/responses/small-page.ts";
 import type { VisitorContext } from "../../http/visitor-context.ts";
 import { callbackPath, passwordPath } from "../identity-providers/preset-rules.ts";
@@ -26,14 +28,23 @@ export async function serveCallback(
   // HEAD must have no effect (RFC 9110 §9.2.1).
   if (request.method === "HEAD") return new Response(null, { status: 200 });
   return finishAttempt(context, dependencies, parameters).then(
-    respondWithOutcome,
-    (error: unknown) =>
+    async (outcome) => respondWithOutcome(outcome, await loadTexts(request)),
+    async (error: unknown) =>
       error instanceof ProviderFailure &&
       error.pageId !== null &&
       dependencies.respondVisitorFailure
         ? dependencies.respondVisitorFailure(context, error.pageId, error)
-        : respondWithFailure(error),
+        : respondWithFailure(error, await loadTexts(request)),
   );
+}
+
+/** Texts of the page in the language of the admin page. */
+type Texts = { language: AdminLanguage; translate: (english: string) => string };
+
+async function loadTexts(request: Request): Promise<Texts> {
+  const language = selectLanguage(request);
+  const { createTextTranslator } = await import("../../core/text/server-texts.ts");
+  return { language, translate: createTextTranslator(language) };
 }
 
 const redirectTo = (path: string) =>
@@ -42,41 +53,58 @@ const redirectTo = (path: string) =>
     headers: { Location: path, "Cache-Control": "no-store" },
   });
 
-function respondWithOutcome(outcome: Outcome): Response {
+function respondWithOutcome(outcome: Outcome, texts: Texts): Response {
   if (outcome.type === "done")
     return outcome.isVisitor
       ? redirectTo(outcome.returnTo)
-      : respondWithConfirmation(outcome.returnTo);
+      : respondWithConfirmation(outcome.returnTo, texts);
   const { provider, email } = outcome;
-  return respondWithPage("Enter your password once", [
-    `An account with the address ${email} exists here. Sign in with its password now, in this browser. Then you can also sign in with ${provider}.`,
-  ]);
+  return respondWithPage(
+    "Enter your password once",
+    [
+      `An account with the address ${email} exists here. Sign in with its password now, in this browser. Then you can also sign in with ${provider}.`,
+    ],
+    texts,
+  );
 }
 
-function respondWithConfirmation(returnTo: string): Response {
+function respondWithConfirmation(returnTo: string, { language, translate }: Texts): Response {
   const path = Bun.escapeHTML(returnTo);
-  const content = `<div class="lock"><h1>Signed in</h1><p><a href="${path}">Continue</a></p></div>`;
-  return respondWithSmallPage("Signed in", content, 200, undefined, undefined, returnTo);
+  const title = translate("Signed in");
+  const content = `<div class="lock"><h1>${title}</h1><p><a href="${path}">${translate("Continue")}</a></p></div>`;
+  const looks = { language: { tag: language, dir: "ltr" } } as const;
+  return respondWithSmallPage(title, content, 200, undefined, looks, returnTo);
 }
 
-function respondWithFailure(error: unknown): Response {
+function respondWithFailure(error: unknown, texts: Texts): Response {
   if (error instanceof AppError && error.code === "RATE_LIMITED")
     return respondTooManyRequests(error.headers["Retry-After"] ?? "60");
   // The address is opened by people, so a rejected use case is a page, too.
-  if (error instanceof AppError)
-    return respondWithPage(error.message, [startAgain], error.code === "UNAVAILABLE" ? 503 : 409);
+  if (error instanceof AppError) {
+    const status = error.code === "UNAVAILABLE" ? 503 : 409;
+    return respondWithPage(error.message, [startAgain], texts, status);
+  }
   if (!(error instanceof ProviderFailure)) throw error;
   const { message, providerMessage, advice, isUnreachable } = error;
   const quoted =
     providerMessage === null || providerMessage === ""
       ? []
       : [`The provider said: “${providerMessage}”`];
-  return respondWithPage(message, [...quoted, advice], isUnreachable ? 502 : 403);
+  return respondWithPage(message, [...quoted, advice], texts, isUnreachable ? 502 : 403);
 }
 
 /** Creates a page with paragraphs of text and a link to the sign-in page. */
-function respondWithPage(heading: string, paragraphs: readonly string[], status = 200): Response {
-  const text = paragraphs.map((one) => `<p dir="auto">${Bun.escapeHTML(one)}</p>`).join("");
-  const content = `<div class="lock"><h1>${Bun.escapeHTML(heading)}</h1>${text}<p><a href="${passwordPath}">Sign in</a></p></div>`;
-  return respondWithSmallPage("Sign in", content, status);
+function respondWithPage(
+  heading: string,
+  paragraphs: readonly string[],
+  { language, translate }: Texts,
+  status = 200,
+): Response {
+  const toHtml = (text: string) => Bun.escapeHTML(translate(text));
+  const text = paragraphs.map((one) => `<p dir="auto">${toHtml(one)}</p>`).join("");
+  const signIn = toHtml("Sign in");
+  const content = `<div class="lock"><h1>${toHtml(heading)}</h1>${text}<p><a href="${passwordPath}">${signIn}</a></p></div>`;
+  return respondWithSmallPage(signIn, content, status, undefined, {
+    language: { tag: language, dir: "ltr" },
+  });
 }

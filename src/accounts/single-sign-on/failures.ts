@@ -102,97 +102,104 @@ function explainLibraryError(
   message: string,
   provider: string,
 ): ProviderFailure {
-  const fail = (
-    text: string,
-    advice: string,
-    more: { providerText?: string; isUnreachable?: boolean } = {},
-  ) => new ProviderFailure(text, { advice, cause: error, ...more });
-  const forged = `${startAgain} ${askAdministrator}`;
+  const suspect = { advice: `${startAgain} ${askAdministrator}`, cause: error };
   switch (code) {
     case "OAUTH_AUTHORIZATION_RESPONSE_ERROR":
     case "OAUTH_RESPONSE_BODY_ERROR": {
-      const providerText = [error.error, error.error_description].filter(
-        (part) => part !== undefined,
-      );
-      return fail(
-        `${provider} rejected the sign-in.`,
-        adviceByError[error.error ?? ""] ?? `${startAgain} ${askAdministrator}`,
-        { providerText: quoteForeign(providerText.join(": ")) },
-      );
+      const texts = [error.error, error.error_description].filter((part) => part !== undefined);
+      return new ProviderFailure(`${provider} rejected the sign-in.`, {
+        advice: adviceByError[error.error ?? ""] ?? `${startAgain} ${askAdministrator}`,
+        providerText: quoteForeign(texts.join(": ")),
+        cause: error,
+      });
     }
     case "OAUTH_JWT_TIMESTAMP_CHECK_FAILED":
-      return fail(
-        explainTimes(error, provider),
-        "Set the clocks of both machines, such as by NTP.",
-      );
+      return new ProviderFailure(explainTimes(error, provider), {
+        advice: "Set the clocks of both machines, such as by NTP.",
+        cause: error,
+      });
     case "OAUTH_JWT_CLAIM_COMPARISON_FAILED":
-      return explainClaim(error, provider, fail);
+      return explainClaim(error, provider, suspect);
     case "OAUTH_KEY_SELECTION_FAILED":
-      return fail(`${provider} signed with a key that it does not publish.`, forged);
+      return new ProviderFailure(
+        `${provider} signed with a key that it does not publish.`,
+        suspect,
+      );
     case "OAUTH_UNSUPPORTED_OPERATION":
-      return explainAlgorithm(provider, fail);
+      return explainAlgorithm(error, provider);
     case "OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED":
       return message.includes('"sub"')
-        ? fail(`${provider} sent the details of another account.`, forged)
-        : fail(`${provider} calls itself by another issuer.`, `${changeSettings}: the issuer.`);
+        ? new ProviderFailure(`${provider} sent the details of another account.`, suspect)
+        : new ProviderFailure(`${provider} calls itself by another issuer.`, {
+            advice: `${changeSettings}: the issuer.`,
+            cause: error,
+          });
     default:
-      return explainResponse(code, message, provider, fail, forged);
+      return explainResponse(error, code, message, provider, suspect);
   }
 }
 
-type CreateFailure = (
-  text: string,
-  advice: string,
-  more?: { isUnreachable?: boolean },
-) => ProviderFailure;
+/** Advice about a response that can be forged. */
+type Suspect = { advice: string; cause: LibraryError };
 
 function explainClaim(
   { cause }: LibraryError,
   provider: string,
-  fail: CreateFailure,
+  suspect: Suspect,
 ): ProviderFailure {
   const { claim } = (cause ?? {}) as { claim?: string };
-  const forged = `${startAgain} ${askAdministrator}`;
   switch (claim) {
     case "nonce":
-      return fail(`The response of ${provider} belongs to another sign-in.`, forged);
+      return new ProviderFailure(
+        `The response of ${provider} belongs to another sign-in.`,
+        suspect,
+      );
     case "iss":
-      return fail(`The response is from another issuer than ${provider}.`, forged);
+      return new ProviderFailure(`The response is from another issuer than ${provider}.`, suspect);
     case "aud":
     case "azp":
-      return fail(
-        `${provider} sent a response for another application.`,
-        `${changeSettings}: the client ID.`,
-      );
+      return new ProviderFailure(`${provider} sent a response for another application.`, {
+        ...suspect,
+        advice: `${changeSettings}: the client ID.`,
+      });
     default:
-      return fail(`${provider} sent a response that is not valid.`, forged);
+      return new ProviderFailure(`${provider} sent a response that is not valid.`, suspect);
   }
 }
 
-const explainAlgorithm = (provider: string, fail: CreateFailure) =>
-  fail(
-    `${provider} signed in a way that Signalbox does not accept.`,
-    "Choose an asymmetric algorithm such as RS256 or ES256 for this client at the provider.",
-  );
+const explainAlgorithm = (cause: LibraryError, provider: string) =>
+  new ProviderFailure(`${provider} signed in a way that Signalbox does not accept.`, {
+    advice:
+      "Choose an asymmetric algorithm such as RS256 or ES256 for this client at the provider.",
+    cause,
+  });
 
 function explainResponse(
+  cause: LibraryError,
   code: string,
   message: string,
   provider: string,
-  fail: CreateFailure,
-  forged: string,
-) {
+  suspect: Suspect,
+): ProviderFailure {
   if (message.includes('"iss" (issuer) response parameter') || message.includes('parameter "iss"'))
-    return fail(`The response is from another provider than ${provider}.`, forged);
-  if (message.includes('JWT "alg"')) return explainAlgorithm(provider, fail);
+    return new ProviderFailure(`The response is from another provider than ${provider}.`, suspect);
+  if (message.includes('JWT "alg"')) return explainAlgorithm(cause, provider);
   if (message.includes("signature verification failed"))
-    return fail(`The signature of ${provider} is wrong.`, forged);
+    return new ProviderFailure(`The signature of ${provider} is wrong.`, suspect);
   if (code === "OAUTH_MISSING_SERVER_METADATA" || code === "OAUTH_INVALID_SERVER_METADATA")
-    return fail(`The discovery document of ${provider} is incomplete.`, askAdministrator);
+    return new ProviderFailure(`The discovery document of ${provider} is incomplete.`, {
+      advice: askAdministrator,
+      cause,
+    });
   if (code === "OAUTH_HTTP_REQUEST_FORBIDDEN" || code === "OAUTH_REQUEST_PROTOCOL_FORBIDDEN")
-    return fail(`${provider} names an address without https.`, `${changeSettings}: the issuer.`);
-  return fail(`${provider} sent a response that is not OpenID Connect.`, askAdministrator, {
+    return new ProviderFailure(`${provider} names an address without https.`, {
+      advice: `${changeSettings}: the issuer.`,
+      cause,
+    });
+  return new ProviderFailure(`${provider} sent a response that is not OpenID Connect.`, {
+    advice: askAdministrator,
     isUnreachable: true,
+    cause,
   });
 }
 

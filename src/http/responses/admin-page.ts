@@ -70,7 +70,7 @@ const isAdminLanguage = (text: string | null): text is AdminLanguage =>
   adminLanguages.some((language) => language === text);
 
 /** Returns the language that the page stored in its cookie, or else the browser's. */
-function selectLanguage(request: Request): AdminLanguage {
+export function selectLanguage(request: Request): AdminLanguage {
   const chosen = readCookie(request, languageCookie);
   if (isAdminLanguage(chosen)) return chosen;
   return negotiateLanguage(request.headers.get("accept-language"), adminLanguages);

@@ -783,6 +783,19 @@ describe("an account with the same address", () => {
     expect((await world.signIn()).text).toContain("does not assert");
   });
 
+  test("reads why in the language of the browser", async () => {
+    await using world = await createWorld();
+    world.provider.state.claims["email_verified"] = false;
+    const browser = world.createBrowser();
+    browser.jar.set("signalbox_language", { value: "de", isStrict: false });
+    const page = await world.signIn(browser);
+    expect([page.status, page.text]).toEqual([403, expect.stringContaining('<html lang="de"')]);
+    expect(page.text).toContain("Keycloak kennzeichnet Ihre Adresse nicht als bestätigt.");
+    expect(page.text).not.toMatch(/Sign in|address/);
+    world.provider.state.claims["email_verified"] = true;
+    expect((await world.signIn(browser)).text).toContain("Angemeldet");
+  });
+
   test("needs one of the allowed domains", async () => {
     await using world = await createWorld({ allowedDomains: ["team.example"] });
     expect((await world.signIn()).status).toBe(200);

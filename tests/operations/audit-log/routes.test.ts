@@ -22,6 +22,7 @@ test("the audit log has who did what to which record, newest first", async () =>
     action: "group.updated",
     subjectId: data.id,
     subjectName: "Billing",
+    subjectOrigin: null,
     tool: null,
     subjectExists: true,
     restorable: false,

@@ -38,6 +38,7 @@ describe("a deleted record", () => {
         id,
         noun: "monitor",
         name: "Shop",
+        origin: null,
         deletedAt: "2026-11-20T10:00:00.000Z",
         deletedBy: expect.any(String),
         restorableUntil: "2026-12-20T10:00:00.000Z",
