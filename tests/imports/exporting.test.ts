@@ -243,6 +243,31 @@ test("for Prometheus, DNS goes over TLS, to the name of an address, and a sign-i
   expect(modules["http_1"].http).not.toHaveProperty("basic_auth");
 });
 
+test("for Prometheus, a probe has the time that its check has", async () => {
+  const { text } = await exportMonitors("prometheus-blackbox", {
+    short: { type: "tcp", host: "a.lan", port: 1, interval: 60, timeout: 5 },
+    long: { type: "tcp", host: "b.lan", port: 1, interval: 60, timeout: 30 },
+  });
+  const [, { scrape_configs: jobs }] = parseAllDocuments(text).map((one) => one.toJS());
+  expect(jobs.map((job: Fields) => job["scrape_timeout"])).toEqual([undefined, "31s"]);
+});
+
+test("for Uptime Kuma, the port of a name server is in a field of its own", async () => {
+  const { text } = await exportMonitors("uptime-kuma", {
+    zone: { type: "dns", name: "Zone", host: "shop.lan", resolver: "[2001:db8::1]:5353" },
+  });
+  const { monitorList } = JSON.parse(text) as { monitorList: Fields[] };
+  expect(monitorList).toMatchObject([{ dns_resolve_server: "2001:db8::1", port: 5353 }]);
+});
+
+test("for Uptime Kuma, a job on weekdays is not late on a Monday", async () => {
+  const { text } = await exportMonitors("uptime-kuma", {
+    job: { type: "push", name: "Job", schedule: "30 2 * * 1-5", timeZone: "UTC", grace: 600 },
+  });
+  const { monitorList } = JSON.parse(text) as { monitorList: Fields[] };
+  expect(monitorList).toMatchObject([{ type: "push", interval: 3 * 86_400, retryInterval: 600 }]);
+});
+
 test("for Gatus, endpoints have different names, and jobs their own tokens", async () => {
   const { text, report } = await exportMonitors("gatus", {
     a: { type: "push", name: "Backup.db" },

@@ -236,6 +236,18 @@ describe("other types check", () => {
   const importAll = async (url: string, conditions: string[], fields: object = {}) =>
     (await convert(conditions, { url, ...fields })).monitor;
 
+  test.each(
+    ["tcp", "tls", "starttls", "ssh", "grpc", "grpcs"].flatMap((scheme) =>
+      [21, 22, 25, 80, 443, 8080].map((port) => [scheme, port] as const),
+    ),
+  )("%s at the port %i of the URL", async (scheme, port) => {
+    const ssh = { username: "", password: "" };
+    const { fields } = await importAll(`${scheme}://a.example:${port}`, ["[CONNECTED] == true"], {
+      ssh,
+    });
+    expect(fields).toMatchObject({ host: "a.example", port, paused: false });
+  });
+
   test("[CONNECTED] == false as an inverted monitor", async () => {
     const monitor = await importAll("tcp://closed.example:23", ["[CONNECTED] == false"]);
     expect(monitor).toMatchObject({

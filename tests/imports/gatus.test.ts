@@ -228,7 +228,7 @@ describe("Gatus' configuration", () => {
 const company = join(import.meta.dir, "..", "fixtures", "gatus", "folder");
 const now = Date.UTC(2026, 10, 25, 12);
 
-function writeFile(yaml: string, name = "config.yaml"): string {
+function writeFile(yaml: string | Uint8Array, name = "config.yaml"): string {
   const file = join(newDirectory(), name);
   writeFileSync(file, yaml);
   return file;
@@ -423,8 +423,20 @@ endpoints:
     expect(fields).toMatchObject({ type: "webhook", method: "POST" });
     expect(JSON.stringify(fields)).toContain("{{state}}");
     expect(JSON.stringify(fields)).not.toMatch(/\[[A-Z_]+\]/);
-    expect(isIncomplete).toBe(false);
+    // Its URL would end with TRIGGERED instead of /fail.
+    expect([isIncomplete, fields["enabled"]]).toEqual([true, false]);
     expect(notes.join()).toContain("placeholders.ALERT_TRIGGERED_OR_RESOLVED");
+  });
+
+  test("of type custom replace each placeholder that Gatus fills in", async () => {
+    const { fields, isIncomplete } = await recordOf(
+      `alerting: {custom: {url: "https://hook.example/", method: POST, body: '{"why": "[RESULT_ERRORS] [RESULT_CONDITIONS]"}'}}
+endpoints: []`,
+      "alert-channel",
+      "Gatus custom",
+    );
+    expect(isIncomplete).toBe(false);
+    expect(fields["body"]).toBe('{"why": "{{message}} {{message}}"}');
   });
 
   test("preserve numbers as written: a chat, a topic and a password", async () => {
@@ -604,6 +616,56 @@ describe("An endpoint of Gatus", () => {
     ]);
   });
 
+  test("is imported once, also if its name and group resemble those of others", async () => {
+    const yaml = `endpoints:
+  - {name: a_b, group: c, url: "https://1.example", conditions: ["[STATUS] == 200"]}
+  - {name: b, group: c_a, url: "https://2.example", conditions: ["[STATUS] == 200"]}
+  - {name: a, group: g, url: "https://3.example", interval: 1h, conditions: ["[STATUS] == 200", "[DOMAIN_EXPIRATION] > 720h"]}
+  - {name: "a#domain", group: g, url: "https://4.example", conditions: ["[STATUS] == 200"]}
+  - {name: "\\ud800", group: "\\ud800", url: "https://5.example", conditions: ["[STATUS] == 200"]}`;
+    const { ours } = await testAppliance();
+    const options = { keepResults: 14, keepHours: 400 };
+    const decisions = [];
+    for (const _ of [1, 2]) {
+      const { report } = await runImport(ours.scope, await planOf(yaml), null, options);
+      decisions.push(report.items.filter(({ noun }) => noun === "monitor"));
+    }
+    expect(decisions.map((items) => items.map(({ decision }) => decision))).toEqual([
+      Array.from({ length: 6 }, () => "created"),
+      Array.from({ length: 6 }, () => "unchanged"),
+    ]);
+  });
+
+  test("names each value of another shape than Gatus reads", async () => {
+    const { records, notTaken } = await planOf(`endpoints:
+  - 7
+  - name: shop
+    group: [core]
+    url: https://shop.example/
+    body: {a: 1}
+    headers: [a]
+    extra-labels: {team: [a]}
+    conditions: "[STATUS] == 200"
+    alerts: {type: slack}
+    client: x
+alerting: [slack]`);
+    const notes = records.flatMap((record) => record.notes).join("\n");
+    for (const name of [
+      "group",
+      "body",
+      "headers",
+      "extra-labels.team",
+      "conditions",
+      "alerts",
+      "client",
+    ])
+      expect(notes).toContain(`${name} is not a`);
+    expect(notTaken.map(({ name }) => name)).toEqual([
+      "alerting is not a map",
+      "endpoints is not a list of maps",
+    ]);
+  });
+
   test("with the same name and group as another one is left out with its position", async () => {
     const { notTaken } = await planOf(`endpoints:
   - {name: a, url: "http://a.example"}
@@ -625,6 +687,28 @@ describe("An external endpoint of Gatus", () => {
     );
     expect(fields).toMatchObject({ type: "push", interval: 86_400, grace: 86_400, paused: false });
     expect(notes.join()).toContain("Without a heartbeat Gatus waits for ever");
+  });
+
+  const jobOf = (heartbeat: string, alerts = "[]") =>
+    recordOf(
+      `alerting: {slack: {webhook-url: "https://hooks.example/a"}}
+external-endpoints: [{name: job, token: t, heartbeat: {interval: ${heartbeat}}, alerts: ${alerts}}]`,
+      "monitor",
+      "job",
+    );
+
+  test("is never overdue before Gatus alerts", async () => {
+    const day = 86_400;
+    expect((await jobOf("30m")).fields).toMatchObject({ interval: 1_800, grace: 5 });
+    const afterThree = await jobOf("30m", "[{type: slack}]");
+    expect(afterThree.fields).toMatchObject({ interval: 1_800, grace: 3_600, paused: false });
+    expect(afterThree.notes.join()).toContain("Down after 1 h 30 min without a report");
+    const twoDays = await jobOf("48h", "[{type: slack, failure-threshold: 1}]");
+    expect(twoDays.fields).toMatchObject({ interval: day, grace: day, paused: false });
+    expect(twoDays.notes.join()).not.toContain("instead of");
+    const week = await jobOf("168h", "[{type: slack, failure-threshold: 1}]");
+    expect(week).toMatchObject({ isIncomplete: true, fields: { paused: true } });
+    expect(week.notes.join()).toContain("a silence of 7 d, as the longest is two days");
   });
 
   test("that is disabled is paused, and has its maintenance", async () => {
@@ -717,7 +801,12 @@ describe("Variables in Gatus' files", () => {
 });
 
 describe("A message about Gatus' files", () => {
-  const rejected: [what: string, yaml: string, message: RegExp][] = [
+  const rejected: [what: string, yaml: string | Buffer, message: RegExp][] = [
+    [
+      "rejects bytes that are no text",
+      Buffer.from("endpoints: [{name: caf\xe9}]", "latin1"),
+      /it is not UTF-8 text/,
+    ],
     [
       "names line and column",
       "endpoints:\n  - name: a\n\turl: b",
@@ -749,6 +838,15 @@ describe("A message about Gatus' files", () => {
       expect(buildGatusPlan(writeFile(yaml), {})).rejects.toThrow(message);
       await buildGatusPlan(writeFile(yaml), {}).catch(() => {});
     });
+
+  test.each(["utf16le", "utf8"] as const)("reads %s with a byte order mark", async (encoding) => {
+    const yaml = "\ufeffendpoints: [{name: café, url: 'https://a.example', conditions: []}]";
+    const bytes = Buffer.from(yaml, encoding);
+    for (const file of [bytes, encoding === "utf16le" ? Buffer.from(bytes).swap16() : bytes]) {
+      const { records } = await buildGatusPlan(writeFile(file), {});
+      expect(records.map(({ name }) => name)).toEqual(["café"]);
+    }
+  });
 
   test("names each of the suites, which alone are a valid configuration", async () => {
     const { records, notTaken } = await planOf(

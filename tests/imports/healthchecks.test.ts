@@ -54,7 +54,10 @@ describe("an import from Healthchecks", () => {
     expect(report.items.map(({ name, notes }) => [name, notes])).toEqual([
       ["Filesystem Backup", ["Without its keywords, which filter mails."]],
       ["Database Backup", ["Its grace is 1 d instead of 2 d."]],
-      ["Check", ["Paused: its period of 7 d is longer than a day. Set a schedule."]],
+      [
+        "Check",
+        ["Paused: it lacks a silence of 7 d 1 h, as the longest is two days. Set a schedule."],
+      ],
     ]);
     await engine.runOnce();
     expect(await stranger("POST", `/ping/${uuid}/0`)).toMatchObject({ status: 200, text: "OK" });
@@ -79,6 +82,15 @@ describe("an import from Healthchecks", () => {
         successKeywords: [],
       },
     ]);
+  });
+
+  test("is never overdue earlier than in Healthchecks", async () => {
+    const file = await writeChecks({
+      checks: [{ name: "Nightly", timeout: 90_000, grace: 3_600 }],
+    });
+    const { records } = await buildHealthchecksPlan(file);
+    expect(records[0]?.fields).toMatchObject({ interval: 86_400, grace: 7_200, paused: false });
+    expect(records[0]?.notes).toEqual([]);
   });
 
   test("names each setting that a monitor does not have", async () => {

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
+import { openBackup } from "../../src/imports/kuma/backup.ts";
 import { types } from "../../src/imports/kuma/monitor-types.ts";
+import { convertMonitor } from "../../src/imports/kuma/monitors.ts";
 import { NewMonitor } from "../../src/monitoring/monitors/schema.ts";
 
 const installation = { proxies: new Map(), dockerHosts: new Map(), browsers: new Map() };
@@ -108,4 +110,52 @@ test("a MongoDB address with several servers uses the first, and one of DNS is p
   expect(convert("mongodb+srv://probe@cluster.example/shop")?.missing).toEqual([
     expect.stringContaining("the servers of its mongodb+srv address"),
   ]);
+});
+
+test.each([
+  ["a day and an hour", { interval: 90_000 }, { interval: 86_400, grace: 3_600 }],
+  [
+    "25 hours and 36 minutes of retries",
+    { interval: 90_000, maxretries: 6, retry_interval: 360 },
+    { interval: 86_400, grace: 5_760 },
+  ],
+  ["a minute", { interval: 60 }, { interval: 60, grace: 5 }],
+] as const)("a job that may be silent for %s is not overdue earlier", (_, row, fields) => {
+  const monitor = convertMonitor({ type: "push", name: "Backup", ...row }, installation);
+  expect(monitor.fields).toMatchObject({ ...fields, paused: false });
+  expect(monitor.notes.join()).not.toContain("instead of");
+});
+
+test("a job that may be silent for a week is paused, because the longest silence is two days", () => {
+  const row = { type: "push", name: "Backup", interval: 604_800 };
+  const { fields, notes, isIncomplete } = convertMonitor(row, installation);
+  expect([fields["paused"], isIncomplete]).toEqual([true, true]);
+  expect(notes.join()).toContain("it lacks a silence of 7 d");
+});
+
+test.each([
+  ["http://proxy.lan:80", 80],
+  ["tcp://proxy.lan", 80],
+  ["https://proxy.lan", 443],
+  ["tcp://proxy.lan:2375", 2375],
+])("Docker at %s is reached at port %i, as Uptime Kuma does", (docker_daemon, port) => {
+  const daemon = { docker_daemon, docker_type: "tcp" };
+  const hosts = { ...installation, dockerHosts: new Map([[1, daemon]]) };
+  expect(
+    types["docker"]?.({ docker_host: 1, docker_container: "web" }, hosts).fields,
+  ).toMatchObject({
+    host: "proxy.lan",
+    port,
+  });
+});
+
+test("a notification that a backup marks as unused is not attached", () => {
+  const { rows } = openBackup(
+    JSON.stringify({
+      notificationList: [],
+      monitorList: [{ id: 1, name: "Shop", notificationIDList: { 1: true, 2: false } }],
+    }),
+    "backup.json",
+  );
+  expect(rows.monitor_notification).toEqual([{ monitor_id: 1, notification_id: 1 }]);
 });

@@ -6,7 +6,7 @@ import { findQueryName, formatHost, normalizeFields, type OurMonitor } from "./m
 
 type Probe = { target: string; module: Fields; used: readonly string[] };
 
-type BlackboxProbe = Probe & { name: string; interval: number };
+type BlackboxProbe = Probe & { name: string; interval: number; timeout: number };
 
 const addressOf = ({ host, port }: Fields) => `${formatHost(host)}:${String(port)}`;
 const buildTlsConfig = ({ verifyTls }: Fields) =>
@@ -163,7 +163,13 @@ export function toProbe({ fields }: OurMonitor): { probe: BlackboxProbe; lost: s
   if (fields["jsonPath"] != null) lost.push("jsonPath");
   const module = { timeout: `${String(fields["timeout"])}s`, ...probe.module };
   return {
-    probe: { ...probe, module, name: String(fields["name"]), interval: Number(fields["interval"]) },
+    probe: {
+      ...probe,
+      module,
+      name: String(fields["name"]),
+      interval: Number(fields["interval"]),
+      timeout: Number(fields["timeout"]),
+    },
     lost,
   };
 }
@@ -172,6 +178,10 @@ const pickEssential = ({ name, url, host, port, domain }: Fields): Fields =>
   Object.fromEntries(
     Object.entries({ name, url, host, port, domain }).filter(([, value]) => value != null),
   );
+
+/** The exporter ends a probe half a second before Prometheus does, which waits 10 s by default. */
+const buildScrapeTimeout = ({ interval, timeout } = { interval: 0, timeout: 0 }): Fields =>
+  timeout < 10 ? {} : { scrape_timeout: `${Math.min(interval, timeout + 1)}s` };
 
 /** Builds `blackbox.yml` and the jobs of `prometheus.yml`. Equal modules and intervals share a job. */
 export function buildBlackbox(all: readonly BlackboxProbe[]): { modules: Fields; jobs: Fields[] } {
@@ -188,6 +198,7 @@ export function buildBlackbox(all: readonly BlackboxProbe[]): { modules: Fields;
       job_name: `blackbox_${job}`,
       metrics_path: "/probe",
       scrape_interval: `${probes[0]?.interval}s`,
+      ...buildScrapeTimeout(probes[0]),
       params: { module: [probes[0] === undefined ? "" : nameOf(probes[0])] },
       static_configs: probes.map(({ target, name }) => ({
         targets: [target],

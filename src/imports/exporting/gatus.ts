@@ -249,9 +249,11 @@ export async function readGatus({ section, entry }: ForeignEntry): Promise<Field
     channels: new Channels(new Section({}, "alerting")),
     readFile: async () => null,
   };
-  const { monitor } =
-    section === "endpoints"
-      ? await convertEndpoint(endpoint, context)
-      : convertExternalEndpoint(endpoint, context);
-  return monitor.isIncomplete ? null : monitor.fields;
+  if (section === "endpoints") {
+    const { monitor } = await convertEndpoint(endpoint, context);
+    return monitor.isIncomplete ? null : monitor.fields;
+  }
+  // Gatus accepts a longer silence than a monitor without a schedule.
+  const { fields } = convertExternalEndpoint(endpoint, context).monitor;
+  return { ...fields, paused: entry["enabled"] === false, description: "" };
 }

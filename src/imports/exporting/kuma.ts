@@ -7,6 +7,7 @@ import { isIP } from "node:net";
 import type { Fields } from "../../core/collections/objects.ts";
 import { toColumns } from "../kuma/backup.ts";
 import { convertMonitor } from "../kuma/monitors.ts";
+import { parseResolver } from "../../monitoring/monitors/rules.ts";
 import { kumaTypeOf } from "../kuma/type-names.ts";
 import { toText } from "../values.ts";
 import { computeSilence, formatHost, type ForeignEntry, type OurMonitor } from "./monitors.ts";
@@ -31,16 +32,21 @@ const types: Record<string, (monitor: Fields) => Fields | undefined> = {
   ldap: convertHostAndPort,
   sip: convertHostAndPort,
   ping: ({ host }) => ({ hostname: host }),
-  dns: ({ host, recordType, resolver }) =>
+  dns({ host, recordType, resolver }) {
+    const server = parseResolver(toText(resolver));
     // Uptime Kuma queries over UDP, and turns an address into the name of its PTR records.
-    toText(resolver).includes("://") || (recordType === "PTR" && isIP(toText(host)) === 0)
-      ? undefined
-      : {
-          hostname: host,
-          port: 53,
-          dns_resolve_type: recordType,
-          dns_resolve_server: resolver ?? "1.1.1.1",
-        },
+    if (
+      (server !== null && server.scheme !== "dns") ||
+      (recordType === "PTR" && isIP(toText(host)) === 0)
+    )
+      return undefined;
+    return {
+      hostname: host,
+      port: server?.port ?? 53,
+      dns_resolve_type: recordType,
+      dns_resolve_server: server?.host ?? "1.1.1.1",
+    };
+  },
   push: (monitor) => ({
     pushToken: monitor["pushToken"],
     interval: computeSilence({ ...monitor, grace: 0 }),
@@ -223,6 +229,8 @@ export async function readKuma(
   const installation = { proxies: empty, dockerHosts: empty, browsers: empty };
   const converted = convertMonitor(toColumns(entry), installation);
   // Tags are in lists of their own. A note reports why a monitor is paused.
-  const { tags, paused } = fields;
+  const { tags, paused, description } = fields;
+  // Uptime Kuma accepts a longer silence than a monitor without a schedule.
+  if (fields["type"] === "push") return { ...converted.fields, tags, paused, description };
   return converted.isIncomplete ? null : { ...converted.fields, tags, paused };
 }

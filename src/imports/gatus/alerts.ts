@@ -22,6 +22,7 @@ type Alert = {
 
 export type Alerting = {
   fields: Fields;
+  hasAlerts: boolean;
   description: string;
   channelIds: string[];
   notes: string[];
@@ -45,6 +46,7 @@ export function readAlerting(endpoint: Section, interval: number, channels: Chan
     notes.push(`Has the first ${maxChannels} of ${channelIds.length} alert channels.`);
   return {
     fields: { ...thresholds, retryInterval: interval },
+    hasAlerts: alerts.length > 0,
     description: joinDescriptions(alerts),
     channelIds: channelIds.slice(0, maxChannels),
     notes: [...new Set(notes)],

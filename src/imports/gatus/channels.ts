@@ -22,8 +22,11 @@ const placeholders: Readonly<Record<string, string>> = createLookup({
   "[ENDPOINT_GROUP]": "{{group}}",
   "[ENDPOINT_URL]": "{{target}}",
   "[RESULT_ERRORS]": "{{message}}",
+  "[RESULT_CONDITIONS]": "{{message}}",
   "[ALERT_TRIGGERED_OR_RESOLVED]": "{{state}}",
 });
+
+const stateName = "ALERT_TRIGGERED_OR_RESOLVED";
 
 const convertPlaceholders = (text: string): string =>
   Object.entries(placeholders).reduce((all, [theirs, ours]) => all.replaceAll(theirs, ours), text);
@@ -37,7 +40,12 @@ function mapCustom(s: Section): MappedChannel {
     convertPlaceholders(String(value)),
   ]);
   const isGet = method === "GET";
+  const hasOtherWords = Object.keys(s.map("placeholders").fields).includes(stateName);
   return {
+    ...(hasOtherWords &&
+      s.text("url").includes(`[${stateName}]`) && {
+        disabled: `its URL has other words for [${stateName}], and {{state}} is TRIGGERED or RESOLVED`,
+      }),
     fields: {
       type: "webhook",
       url: convertPlaceholders(s.text("url")),

@@ -1,5 +1,5 @@
 /** Reads a Gatus configuration from a file or folder. Expands variables and merges files as Gatus does. */
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
 import type { Scalar } from "yaml";
 import { AppError } from "../../core/errors.ts";
@@ -15,6 +15,7 @@ import {
 } from "../../core/text/yaml.ts";
 import { yieldToEventLoop } from "../../core/time/event-loop.ts";
 import { createUnreadableError } from "../limits.ts";
+import { readTextFile } from "../text-file.ts";
 
 const { yaml, yamlPerFolder, filesPerFolder, folderNesting } = importBounds;
 const maxDepth = 50;
@@ -57,7 +58,7 @@ export async function readConfiguration(
           ? `it has ${formatBytes(size)}, and at most ${formatBytes(yaml.value)} are read.`
           : `with it the folder has more than ${formatBytes(yamlPerFolder.value)}.`,
       );
-    const source = await readFile(file, "utf8");
+    const source = await readTextFile(file, shownName);
     const document = await readDocument(shownName, source, variables, unset, mapPositions);
     config = mergeDocuments(config, document, "", shownName);
     await yieldToEventLoop();
@@ -180,7 +181,7 @@ async function parseExpanded(
  * 0123` has four digits and `enabled: no` is a boolean.
  */
 function originalTextOf({ source, type }: Scalar, strip: (text: string) => string): string | null {
-  const text = strip(source ?? "");
+  const text = strip(source ?? "").toWellFormed();
   const isNull = type === "PLAIN" && /^(?:|~|null|Null|NULL)$/.test(text);
   return isNull ? null : text;
 }

@@ -1,9 +1,10 @@
 /** Converts endpoints of Gatus to monitors; incomplete ones are paused, with the reasons. */
 import { type Fields } from "../../core/collections/objects.ts";
-import { excerptText, toLine } from "../../core/text/formatting.ts";
+import { excerptText, formatDuration, toLine } from "../../core/text/formatting.ts";
 import { findFirstIssue } from "../../core/validation.ts";
 import { NewMonitor } from "../../monitoring/monitors/schema.ts";
 import { toCleanLine, type ConvertedRecord, findIssue, toParagraphs, clamp } from "../values.ts";
+import { fitSilence } from "../silence.ts";
 import { readAlerting } from "./alerts.ts";
 import type { Channels } from "./channels.ts";
 import { applyConditions, type Judgement } from "./judge.ts";
@@ -63,22 +64,34 @@ export function convertExternalEndpoint(
   endpoint: Section,
   { channels }: Context,
 ): ConvertedEndpoint {
-  const writtenInterval = endpoint.map("heartbeat").duration("interval") || null;
+  const heartbeat = endpoint.map("heartbeat").duration("interval") || null;
+  const retryInterval = clamp(Math.round(heartbeat ?? daySeconds), 5, daySeconds);
+  const alerting = readAlerting(endpoint, retryInterval, channels);
+  // Without alerts, Gatus shows the first missed heartbeat.
+  const missed = alerting.hasAlerts ? Number(alerting.fields["retries"]) : 0;
+  const { interval, grace, reason } =
+    heartbeat === null
+      ? { interval: daySeconds, grace: daySeconds, reason: null }
+      : fitSilence(heartbeat, missed * heartbeat, 5);
   const target: Target = {
     type: "push",
-    fields: { grace: writtenInterval === null ? daySeconds : 5 },
+    fields: { grace },
     notes: [
       "Its job only needs another host: it keeps its path and its token.",
-      ...(writtenInterval === null
+      ...(heartbeat === null
         ? [
             "Down after two days without a report. Without a heartbeat Gatus waits for ever: set the interval of the job.",
           ]
         : []),
+      ...(heartbeat !== null && missed > 0
+        ? [
+            `Down after ${formatDuration(interval + grace)} without a report, when Gatus alerts at the earliest.`,
+          ]
+        : []),
     ],
-    missing: [],
+    missing: reason === null ? [] : [reason],
   };
-  const common = buildCommonFields(endpoint, writtenInterval ?? daySeconds, target.notes);
-  const alerting = readAlerting(endpoint, Number(common["interval"]), channels);
+  const common = buildCommonFields(endpoint, interval, target.notes);
   Object.assign(common, { timeout: 5 }, alerting.fields);
   const token = endpoint.text("token");
   target.notes.push(...alerting.notes, ...endpoint.buildNotes());

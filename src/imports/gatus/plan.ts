@@ -93,7 +93,8 @@ export class GatusPlan {
   readonly #notTaken: NotTaken[] = [];
   readonly #groups = new Map<string, string[]>();
   readonly #windows = new Map<string, Window>();
-  readonly #seen = new Set<string>();
+  readonly #names = new Set<string>();
+  readonly #ids = new Set<string>();
   #comparesNumbers = false;
 
   constructor(configuration: Configuration, readFile: ReadNamedFile, now: number) {
@@ -158,19 +159,20 @@ export class GatusPlan {
     return forEachYielding(this.#config.sections(key, schema), async (endpoint) => {
       const group = endpoint.text("group");
       const name = endpoint.text("name");
-      const externalId = `${group}_${name}`;
-      if (name === "" || this.#seen.has(externalId)) {
+      const fullName = JSON.stringify([group, name]);
+      if (name === "" || this.#names.has(fullName)) {
         const at = this.#configuration.placeOf(endpoint.fields);
         const reason = name === "" ? "it has no name" : "another endpoint has its name and group";
         this.#leaveOut(
           "monitor",
-          externalId,
+          `${group}_${name}`,
           name,
           `Not imported: ${reason}${at === null ? "" : ` (${at})`}.`,
         );
         return;
       }
-      this.#seen.add(externalId);
+      this.#names.add(fullName);
+      const externalId = this.#claimId(`${group}_${name}`);
       const windows = endpoint.sections("maintenance-windows", "maintenance");
       const windowNotes = windows.flatMap((window) =>
         this.#addWindow(window, name, { monitorIds: new Set([externalId]), groupIds: new Set() }),
@@ -179,13 +181,20 @@ export class GatusPlan {
     });
   }
 
+  /** Returns a free ID. Names and groups with underscores can yield the same one. */
+  #claimId(id: string): string {
+    if (this.#ids.has(id)) return this.#claimId(`${id}#`);
+    this.#ids.add(id);
+    return id;
+  }
+
   #add(group: string, externalId: string, converted: ConvertedEndpoint, windowNotes: string[]) {
     const { monitor, parts, channelIds, comparesNumbers } = converted;
     this.#comparesNumbers ||= comparesNumbers;
     const links = { groupId: group === "" ? [] : [group], alertChannelIds: channelIds };
     const all = [
       { ...monitor, notes: [...monitor.notes, ...windowNotes], id: externalId },
-      ...parts.map((part) => ({ ...part, id: `${externalId}#${part.suffix}` })),
+      ...parts.map((part) => ({ ...part, id: this.#claimId(`${externalId}#${part.suffix}`) })),
     ];
     const members = this.#groups.get(group) ?? [];
     for (const { id, fields, notes, isIncomplete } of all) {
@@ -201,9 +210,8 @@ export class GatusPlan {
       });
     }
     this.#groups.set(group, members);
-    const ids = parts.map(({ suffix }) => `${externalId}#${suffix}`);
     for (const { monitorIds } of this.#windows.values())
-      if (ids.length > 0 && monitorIds.has(externalId)) for (const id of ids) monitorIds.add(id);
+      if (monitorIds.has(externalId)) for (const { id } of all) monitorIds.add(id);
   }
 
   #leaveOut(noun: string, externalId: string, name: string, ...notes: string[]) {
@@ -319,6 +327,8 @@ export class GatusPlan {
     const leftOut = this.#config
       .listLeftOut((key) => reported.has(key))
       .filter(({ path }) => !/^(?:x-|\.)/.test(path));
+    for (const issue of this.#config.ownInvalidValues)
+      this.#leaveOut("setting", issue, toLine(issue, 200), `Not imported: ${toLine(issue, 200)}.`);
     for (const [key, paths] of Map.groupBy(leftOut, ({ path }) => path.split(".")[0] ?? path))
       this.#leaveOut(
         "setting",

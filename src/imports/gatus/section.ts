@@ -39,7 +39,9 @@ export class Section {
   }
 
   text(key: string): string {
-    return toText(this.value(key));
+    const value = this.value(key);
+    if (typeof value === "object") this.#invalid.push(`${key} is not a text`);
+    return toText(value);
   }
 
   flag(key: string): boolean | null {
@@ -69,32 +71,53 @@ export class Section {
   }
 
   texts(key: string): string[] {
-    const value = this.value(key);
-    return Array.isArray(value) ? value.map(toText) : [];
+    const list = this.#list(key);
+    if (list.some((one) => typeof one === "object"))
+      this.#invalid.push(`${key} is not a list of texts`);
+    return list.map(toText);
   }
 
   /** Returns texts by user-defined keys, such as headers. */
   table(key: string): Record<string, string> {
-    const value = this.value(key);
-    const entries = isObject(value) ? Object.entries(value) : [];
+    const entries = Object.entries(this.#fieldsOf(key));
+    for (const [name, one] of entries)
+      if (typeof one === "object" && one !== null)
+        this.#invalid.push(`${key}.${name} is not a text`);
     return Object.fromEntries(entries.map(([name, one]) => [name, toText(one)]));
   }
 
   /** Returns the same section for each call; an empty one if the key is missing. */
   map(key: string, schema = key): Section {
-    const value = this.value(key);
-    return this.#listSections(key, [isObject(value) ? value : {}], schema)[0] as Section;
+    return this.#listSections(key, () => [this.#fieldsOf(key)], schema)[0] as Section;
   }
 
   sections(key: string, schema: string): Section[] {
-    const value = this.value(key);
-    return this.#listSections(key, Array.isArray(value) ? value.filter(isObject) : [], schema);
+    const readMaps = () => {
+      const list = this.#list(key);
+      if (!list.every(isObject)) this.#invalid.push(`${key} is not a list of maps`);
+      return list.filter(isObject);
+    };
+    return this.#listSections(key, readMaps, schema);
   }
 
-  #listSections(key: string, maps: readonly Fields[], schema: string): Section[] {
+  #fieldsOf(key: string): Fields {
+    const value = this.value(key) ?? {};
+    if (isObject(value)) return value;
+    this.#invalid.push(`${key} is not a map`);
+    return {};
+  }
+
+  #list(key: string): unknown[] {
+    const value = this.value(key) ?? [];
+    if (Array.isArray(value)) return value;
+    this.#invalid.push(`${key} is not a list`);
+    return [];
+  }
+
+  #listSections(key: string, readMaps: () => readonly Fields[], schema: string): Section[] {
     const known = this.#children.get(key);
     if (known !== undefined) return known;
-    const sections = maps.map((one) => new Section(one, schema));
+    const sections = readMaps().map((one) => new Section(one, schema));
     this.#children.set(key, sections);
     return sections;
   }
@@ -116,6 +139,11 @@ export class Section {
       ),
     );
     return [...unreadNames, ...below];
+  }
+
+  /** Invalid values of this map, without those of inner maps. */
+  get ownInvalidValues(): readonly string[] {
+    return this.#invalid;
   }
 
   listInvalidValues(): string[] {

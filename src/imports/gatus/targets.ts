@@ -42,11 +42,13 @@ type Parts = { address: string; host: string; port: number; username: string; pa
 function splitAddress(address: string): Parts {
   const addressPart = address.replace(/^[^:]*:\/\//, "");
   const url = URL.parse(`http://${addressPart}`);
+  // URLs of HTTP have no port 80.
+  const port = URL.parse(`other://${addressPart}`)?.port;
   const host = (url?.hostname ?? addressPart).replace(/^\[|\]$/g, "");
   return {
     address,
     host,
-    port: Number(url?.port || 0),
+    port: Number(port || 0),
     username: decodePercent(url?.username ?? ""),
     password: decodePercent(url?.password ?? ""),
   };
@@ -192,7 +194,8 @@ function buildHttpTarget(endpoint: Section, client: Section, parts: Parts): Targ
   const canSignIn = username !== "" && !username.includes(":") && !("Authorization" in headers);
   const target: Target = {
     ...createTarget("http", {
-      url: stripUser(parts.address),
+      // Go requests an address with spaces as a browser does.
+      url: stripUser(parts.address).replaceAll(" ", "%20"),
       method: endpoint.text("method") || "GET",
       headers: {
         ...(isGraphql && { "Content-Type": "application/json" }),

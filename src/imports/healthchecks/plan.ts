@@ -1,8 +1,9 @@
 /** Converts the checks of a Healthchecks project, as its management API lists them, to push monitors. */
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { type Fields, isObject } from "../../core/collections/objects.ts";
 import { isTimeZone } from "../../core/fields.ts";
+import { AppError } from "../../core/errors.ts";
 import { formatBytes, formatDuration, toLine } from "../../core/text/formatting.ts";
 import { explainFileError } from "../../core/system/system-errors.ts";
 import { invalidFieldError } from "../../core/validation.ts";
@@ -12,6 +13,8 @@ import { findScheduleIssue } from "../../monitoring/jobs/schedule-rules.ts";
 import { NewMonitor } from "../../monitoring/monitors/schema.ts";
 import { createUnreadableError } from "../limits.ts";
 import type { NotTaken, Plan, PlannedRecord } from "../plan.ts";
+import { fitSilence } from "../silence.ts";
+import { readTextFile } from "../text-file.ts";
 import { clamp, findIssue, toCleanLine, toParagraphs, toText } from "../values.ts";
 
 const daySeconds = 86_400;
@@ -58,7 +61,8 @@ const removeToken = ({ pushToken: _token, ...fields }: Fields): Fields => fields
 async function readChecks(from: string, name: string): Promise<Fields[]> {
   if ((await stat(from).catch(() => null)) === null)
     throw invalidFieldError("source", `is not a file here: ${from}`);
-  const text = await readFile(from, "utf8").catch((error: unknown) => {
+  const text = await readTextFile(from, name).catch((error: unknown) => {
+    if (error instanceof AppError) throw error;
     throw createUnreadableError(name, explainFileError(error, from) ?? "it can't be read.");
   });
   const maxBytes = importBounds.recordBytes.value;
@@ -97,7 +101,7 @@ function convertCheck(check: Fields, index: number): PlannedRecord {
   notes.push(...listOtherSettings(check));
   return {
     noun: "monitor",
-    externalId: uuid ?? (toText(check["unique_key"]) || `${index + 1}`),
+    externalId: uuid ?? (toText(check["unique_key"]).toWellFormed() || `${index + 1}`),
     name,
     fields: {
       type: "push",
@@ -148,11 +152,11 @@ const findSlugIssue = (slug: string) =>
 /** Converts the schedule, or the period, and the grace time. */
 function convertTiming(check: Fields, notes: string[]) {
   const grace = Number(check["grace"] ?? 3_600) || 0;
+  const schedule = toText(check["schedule"]).trim();
+  if (schedule === "") return convertPeriod(check, grace, notes);
   const fields = { grace: clamp(Math.round(grace), 0, daySeconds) };
   if (fields.grace !== grace)
     notes.push(`Its grace is ${formatDuration(fields.grace)} instead of ${formatDuration(grace)}.`);
-  const schedule = toText(check["schedule"]).trim();
-  if (schedule === "") return { ...fields, ...convertPeriod(check, notes) };
   const zone = toText(check["tz"]) || "UTC";
   const reason = explainUnusable(schedule, zone);
   if (reason !== null) {
@@ -172,14 +176,11 @@ function explainUnusable(schedule: string, zone: string): string | null {
   return "its schedule can't be imported. Set one";
 }
 
-function convertPeriod(check: Fields, notes: string[]) {
+function convertPeriod(check: Fields, graceSeconds: number, notes: string[]) {
   const period = Number(check["timeout"] ?? daySeconds) || daySeconds;
-  const isIncomplete = period > daySeconds;
-  if (isIncomplete)
-    notes.push(
-      `Paused: its period of ${formatDuration(period)} is longer than a day. Set a schedule.`,
-    );
-  return { interval: clamp(Math.round(period), 5, daySeconds), isIncomplete };
+  const { interval, grace, reason } = fitSilence(period, graceSeconds);
+  if (reason !== null) notes.push(`Paused: it lacks ${reason}.`);
+  return { interval, grace, isIncomplete: reason !== null };
 }
 
 /** Converts keywords for the bodies of HTTP requests. Those for mails have no equivalent. */

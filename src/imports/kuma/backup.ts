@@ -2,6 +2,7 @@
 import { measureDepth } from "../../core/text/json.ts";
 import { maxFileBytes, createUnreadableError } from "../limits.ts";
 import { createLookup, type Fields, isObject } from "../../core/collections/objects.ts";
+import { isOn } from "./values.ts";
 import { createFileBudget, type KumaSource, type TableName, tables } from "./source.ts";
 
 const maxDepth = 32;
@@ -41,16 +42,7 @@ export function openBackup(text: string, name: string): KumaSource {
   if (isList(backup["proxyList"])) rows.proxy = [...backup["proxyList"]];
   count("proxy", rows.proxy.length);
   const tags = new Map<string, Fields>();
-  for (const monitor of monitorList) {
-    rows.monitor.push(toColumns(monitor));
-    for (const id of Object.keys((monitor["notificationIDList"] ?? {}) as Fields))
-      rows.monitor_notification.push({ monitor_id: monitor["id"], notification_id: Number(id) });
-    for (const tag of isList(monitor["tags"]) ? monitor["tags"] : []) {
-      const id = tag["tag_id"] ?? tag["name"];
-      tags.set(String(id), { id, name: tag["name"], color: tag["color"] });
-      rows.monitor_tag.push({ monitor_id: monitor["id"], tag_id: id, value: tag["value"] });
-    }
-  }
+  for (const monitor of monitorList) addMonitor(rows, tags, monitor);
   rows.tag = [...tags.values()];
   count("tag", rows.tag.length);
   return {
@@ -73,6 +65,19 @@ export function openBackup(text: string, name: string): KumaSource {
       // Falls through to the error below.
     }
     throw createUnreadableError(name, "it is not a JSON backup: it can't be read.");
+  }
+}
+
+/** Adds a monitor with the links to its notifications and tags. */
+function addMonitor(rows: Record<TableName, Fields[]>, tags: Map<string, Fields>, monitor: Fields) {
+  rows.monitor.push(toColumns(monitor));
+  const notifications = Object.entries((monitor["notificationIDList"] ?? {}) as Fields);
+  for (const [id] of notifications.filter(([, isUsed]) => isOn(isUsed)))
+    rows.monitor_notification.push({ monitor_id: monitor["id"], notification_id: Number(id) });
+  for (const tag of isList(monitor["tags"]) ? monitor["tags"] : []) {
+    const id = tag["tag_id"] ?? tag["name"];
+    tags.set(String(id), { id, name: tag["name"], color: tag["color"] });
+    rows.monitor_tag.push({ monitor_id: monitor["id"], tag_id: id, value: tag["value"] });
   }
 }
 

@@ -17,7 +17,15 @@ import {
 import { convertExpiry, convertHttp, convertJsonQuery } from "./web.ts";
 import { hostOf, hostAndPortOf, isOn, parseList, toNumber, toTextOrNull } from "./values.ts";
 import { createLookup, type Fields } from "../../core/collections/objects.ts";
+import { fitSilence } from "../silence.ts";
 import { toText } from "../values.ts";
+
+/** Returns interval and grace time of a push monitor. Uptime Kuma waits for the retries, too. */
+export function computeSilence(m: Fields) {
+  const interval = toNumber(m["interval"]) || 60;
+  const retries = toNumber(m["maxretries"]) * (toNumber(m["retry_interval"]) || interval);
+  return fitSilence(interval, retries, 5);
+}
 
 export type Installation = {
   proxies: ReadonlyMap<number, Fields>;
@@ -116,9 +124,8 @@ export const types: Readonly<Record<string, MapMonitor>> = createLookup({
   }),
   dns: convertDns,
   push(m) {
-    const grace =
-      toNumber(m["maxretries"]) * (toNumber(m["retry_interval"]) || toNumber(m["interval"]));
-    return { type: "push", fields: { grace: Math.min(86_400, Math.max(5, grace)) } };
+    const { grace, reason } = computeSilence(m);
+    return { type: "push", fields: { grace }, missing: reason === null ? [] : [reason] };
   },
   manual: (m) => ({
     type: "manual",

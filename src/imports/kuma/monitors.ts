@@ -3,7 +3,7 @@ import { HttpUrl } from "../../core/fields.ts";
 import { monitorKinds } from "../../monitoring/monitors/kinds-schema.ts";
 import { NewMonitor } from "../../monitoring/monitors/schema.ts";
 import { connectionStringOf, type MappedMonitor } from "./databases.ts";
-import { type Installation, types } from "./monitor-types.ts";
+import { computeSilence, type Installation, types } from "./monitor-types.ts";
 import { convertProxy } from "./web.ts";
 import { toCleanLine, hostAndPortOf, isOn, parseList, toNumber, toParagraphs } from "./values.ts";
 import type { Fields } from "../../core/collections/objects.ts";
@@ -13,12 +13,15 @@ import { type ConvertedRecord, findIssue, clamp, toText } from "../values.ts";
 function convertTimes(m: Fields): { fields: Fields; notes: string[] } {
   const notes: string[] = [];
   const wantedInterval = toNumber(m["interval"]) || 60;
-  const interval = clamp(Math.round(wantedInterval), 5, 86_400);
-  if (interval !== wantedInterval)
+  const isPush = m["type"] === "push";
+  const interval = isPush
+    ? computeSilence(m).interval
+    : clamp(Math.round(wantedInterval), 5, 86_400);
+  if (interval !== wantedInterval && !isPush)
     notes.push(`Checked every ${interval} s instead of ${wantedInterval} s.`);
   const timeoutSeconds = toNumber(m["timeout"]) || 0.8 * interval;
   const timeout = clamp(Math.round(timeoutSeconds), 1, Math.min(60, interval));
-  if (timeout < Math.floor(timeoutSeconds))
+  if (timeout < Math.floor(timeoutSeconds) && !isPush)
     notes.push(`Times out after ${timeout} s instead of ${timeoutSeconds} s.`);
   const tries = toNumber(m["maxretries"]);
   const pause = toNumber(m["retry_interval"]) || wantedInterval;

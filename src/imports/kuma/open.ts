@@ -3,6 +3,7 @@ import { lstat, readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { invalidFieldError } from "../../core/validation.ts";
 import { maxFileBytes, createUnreadableError } from "../limits.ts";
+import { isStartOfText, readTextFile } from "../text-file.ts";
 import { openBackup } from "./backup.ts";
 import type { KumaSource } from "./source.ts";
 
@@ -45,10 +46,10 @@ async function openFile(
     isFile: stats.isFile(),
   }));
   if (!isFile) throw createUnreadableError(name, "it is not a regular file.");
-  const start = await Bun.file(file).slice(0, 64).text();
-  if (/^\uFEFF?\s*\{/.test(start)) {
+  const start = await Bun.file(file).slice(0, 64).bytes();
+  if (isStartOfText(start, /^\s*\{/)) {
     if (size > maxFileBytes) throw createUnreadableError(name, "it is too large for a backup.");
-    return openBackup((await readFile(file, "utf8")).replace(/^\uFEFF/, ""), name);
+    return openBackup(await readTextFile(file, name), name);
   }
   return { ...openSqlite(file, name, workIn), picture: (path) => readPicture(folder, path) };
 }

@@ -25,13 +25,15 @@ export function convertDocker(m: Fields, daemon: Fields | undefined): MappedMoni
   const url = URL.parse(address.replace(/^tcp:/, "http:"));
   const isSocket = toText(daemon["docker_type"]) === "socket" || address === "";
   const tls = url?.protocol === "https:" || url?.port === "2376";
+  // Uptime Kuma requests the daemon over HTTP, also at tcp://, and URLs of HTTP have no port 80 or 443.
+  const usualPort = url?.protocol === "https:" ? 443 : 80;
   return {
     type: "docker",
     fields: {
       container: toText(m["docker_container"]),
       ...(isSocket
         ? { host: null }
-        : { host: url?.hostname ?? "", port: Number(url?.port) || (tls ? 2376 : 2375), tls }),
+        : { host: url?.hostname ?? "", port: Number(url?.port) || usualPort, tls }),
       certificateExpiryDays: null,
     },
     missing:
