@@ -1,4 +1,5 @@
 /** Every limit of the appliance, and its effect. `bun run docs` generates docs/limits.md from it. */
+import { formatCount } from "./text/locale.ts";
 
 export type Bound = {
   readonly value: number;
@@ -38,9 +39,9 @@ const binaryUnits = { GiB, MiB, KiB };
 export function formatBound({ value, unit }: Bound): string {
   if (unit === "bytes")
     for (const [name, size] of Object.entries(binaryUnits))
-      if (value % size === 0) return `${(value / size).toLocaleString("en")} ${name}`;
+      if (value % size === 0) return `${formatCount(value / size)} ${name}`;
   const [one, several] = units[unit];
-  return `${value.toLocaleString("en")} ${value === 1 ? one : several}`;
+  return `${formatCount(value)} ${value === 1 ? one : several}`;
 }
 
 const conflictText = "One more is rejected: 409.";

@@ -1,4 +1,5 @@
 /** Replays stored check results, and compares the alerts of the saved settings with those of others. */
+import { formatCount } from "../../core/text/locale.ts";
 import { alertBounds } from "../../core/limits.ts";
 import { forEachYielding, yieldToEventLoop } from "../../core/time/event-loop.ts";
 import { dayMs, formatTimestamp } from "../../core/time/clock.ts";
@@ -198,7 +199,7 @@ async function assertFits({ store, clock }: Scope, rows: readonly ReplayedRow[],
   if (checks > limit)
     throw invalidFieldError(
       "days",
-      `include more than ${limit.toLocaleString("en")} checks of ${rows.length} monitors: choose fewer days, a group or a monitor`,
+      `include more than ${formatCount(limit)} checks of ${rows.length} monitors: choose fewer days, a group or a monitor`,
     );
   return checks;
 }

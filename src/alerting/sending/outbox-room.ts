@@ -1,4 +1,5 @@
 /** Limits the number of undelivered deliveries per organization. */
+import { formatCount } from "../../core/text/locale.ts";
 import { alertBounds, statusPageBounds } from "../../core/limits.ts";
 import type { Problem } from "../../core/problems.ts";
 import { setHousekeepingValue, findHousekeepingValue } from "../../database/backup/sweeping.ts";
@@ -77,7 +78,7 @@ export function createOutboxRoom(store: Store, kind: Kind, max: number = kinds[k
       if (leftOut === 0) return [];
       const name = prefix + organizationId;
       const total = ((await findHousekeepingValue(store, name)) ?? 0) + leftOut;
-      const message = `${total.toLocaleString("en")} ${kind} were left out because ${max.toLocaleString("en")} to ${receivers} are undelivered. Repair or disable the ${receivers} that fail.`;
+      const message = `${formatCount(total)} ${kind} were left out because ${formatCount(max)} to ${receivers} are undelivered. Repair or disable the ${receivers} that fail.`;
       const problem: Problem = {
         name: kind,
         stage: "left out",
@@ -99,7 +100,7 @@ export function createOutboxRoom(store: Store, kind: Kind, max: number = kinds[k
         const { countedAt } = known.get(organizationId) ?? { countedAt: -Infinity };
         if (Math.abs(now - countedAt) < recountMs) continue;
         if ((await countAgain(organizationId, now)) > max / 2) continue;
-        const message = `The outbox has room again. ${value.toLocaleString("en")} ${kind} were left out.`;
+        const message = `The outbox has room again. ${formatCount(value)} ${kind} were left out.`;
         const statements = [
           { text: "delete from housekeeping where name = ?", parameters: [name] },
           ...recordProblemEnd({ name: kind }, message, now, [organizationId]),

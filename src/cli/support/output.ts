@@ -7,12 +7,13 @@ import { fstatSync, writeSync } from "node:fs";
  * the error of the disk.
  */
 export function writeFilesAtOnce() {
-  for (const [fd, stream] of [
-    [1, process.stdout],
-    [2, process.stderr],
+  for (const [fd, name] of [
+    [1, "stdout"],
+    [2, "stderr"],
   ] as const)
+    // Creating the streams takes several milliseconds of a start.
     if (isFile(fd))
-      stream.write = (text: string | Uint8Array) => {
+      process[name].write = (text: string | Uint8Array) => {
         let unwritten = typeof text === "string" ? Buffer.from(text) : text;
         while (unwritten.length > 0) unwritten = unwritten.subarray(writeSync(fd, unwritten));
         return true;

@@ -34,9 +34,12 @@ export function judgeNumber(rule: NumberRule, value: number, before: NumberLevel
   return isPast(rule, value, rule.returnAt) && level !== "down" ? before : level;
 }
 
-const format = new Intl.NumberFormat(getLocale(), { maximumSignificantDigits: 15 });
-export const formatNumber = ({ unit }: Pick<NumberRule, "unit">, value: number): string =>
-  `${format.format(value)}${unit === null ? "" : ` ${unit}`}`;
+let format: Intl.NumberFormat | undefined;
+export function formatNumber({ unit }: Pick<NumberRule, "unit">, value: number): string {
+  // Created late, because the first formatter would delay a start.
+  format ??= new Intl.NumberFormat(getLocale(), { maximumSignificantDigits: 15 });
+  return `${format.format(value)}${unit === null ? "" : ` ${unit}`}`;
+}
 
 /** Level of a result without a number: the worst level with a limit. */
 export const findWorstLevel = ({ downLimit, degradedLimit }: NumberRule): NumberLevel =>
