@@ -48,6 +48,32 @@ const withoutSchemaCompiler: Bun.BunPlugin = {
   },
 };
 
+/**
+ * Leaves out TypeBox, with which Elysia validates requests. `endpoint()` validates them instead. These are the names that
+ * Elysia imports; only functions that it calls without a schema exist.
+ */
+const withoutTypeBox: Bun.BunPlugin = {
+  name: "without-typebox",
+  setup(builder) {
+    builder.onLoad({ filter: /[\\/]@sinclair[\\/]typebox[\\/].+\.mjs$/ }, () => ({
+      contents: `
+        export const Kind = Symbol("Kind"), OptionalKind = Symbol("Optional"), TransformKind = Symbol("Transform");
+        export const TypeRegistry = new Map(), FormatRegistry = TypeRegistry;
+        TypeRegistry.Has = () => true;
+        const create = () => ({});
+        export const Type = {
+          Any: create, Array: create, Boolean: create, Module: create, Number: create, Object: create,
+        };
+        export class TypeBoxError extends Error {}
+        export class TransformDecodeError extends TypeBoxError {}
+        export const Unsafe = undefined, TypeCheck = undefined, TypeCompiler = undefined, Value = undefined;
+        export const TypeSystem = undefined, TypeSystemPolicy = undefined;
+        export const TypeSystemDuplicateFormat = undefined, TypeSystemDuplicateTypeKind = undefined;`,
+      loader: "js",
+    }));
+  },
+};
+
 /** Leaves out the streaming renderer of React. Pages are rendered to a string by the other one. */
 const withoutStreamingReact: Bun.BunPlugin = {
   name: "without-streaming-react",
@@ -79,7 +105,7 @@ const createRequirePlugin = (required: Map<string, string>): Bun.BunPlugin => ({
 const keepingChunks: Bun.BunPlugin = {
   name: "keeping-chunks",
   setup(builder) {
-    builder.onResolve({ filter: /^\.\// }, ({ path, importer }) =>
+    builder.onResolve({ filter: /^(\.\/|compressed:)/ }, ({ path, importer }) =>
       importer === "" ? undefined : { path, external: true },
     );
   },
@@ -97,6 +123,8 @@ const createTextPlugin = (find: FindText): Bun.BunPlugin => ({
 });
 
 const built = readBuildSource();
+/** Compresses 3 % better than zlib. */
+const smallest = { level: 12, library: "libdeflate" } as const;
 const has = (flag: string) => process.argv.includes(flag);
 /** Folder of the files for browsers before compression. */
 const plain = "dist/plain";
@@ -279,7 +307,7 @@ async function buildWeb({ isQuick = false } = {}) {
   for (const name of await readdir(plain, { recursive: true })) {
     const file = Bun.file(`${plain}/${name}`);
     if ((await file.stat()).isDirectory()) continue;
-    const gzipped = Bun.gzipSync(await file.bytes(), { level: isQuick ? 1 : 9 });
+    const gzipped = Bun.gzipSync(await file.bytes(), isQuick ? { level: 1 } : smallest);
     await Bun.write(`dist/web/${name}`, gzipped);
   }
   await rm(plain, { recursive: true });
@@ -492,7 +520,7 @@ async function measureFirstLoad(folder: string, entry: string): Promise<number> 
   let total = 0;
   for (const name of names) {
     const text = await Bun.file(`${folder}/${name}`).text();
-    total += Bun.gzipSync(text, { level: 9 }).length;
+    total += Bun.gzipSync(text, smallest).length;
     for (const { kind, path } of transpiler.scanImports(text))
       if (kind === "import-statement") names.add(path.split("/").pop() ?? "");
   }
@@ -503,7 +531,7 @@ type Chunks = { first: string[]; later: string[] };
 
 /**
  * Bundles the code into chunks. Returns those that a start and its first request load, the entry first, and those that
- * are loaded later.
+ * are loaded later, compressed.
  */
 async function bundle(): Promise<Chunks> {
   const required = new Map<string, string>();
@@ -524,7 +552,12 @@ async function bundle(): Promise<Chunks> {
     // Lazily loaded chunks save start time and memory.
     splitting: true,
     metafile: true,
-    plugins: [withoutSchemaCompiler, withoutStreamingReact, createRequirePlugin(required)],
+    plugins: [
+      withoutSchemaCompiler,
+      withoutTypeBox,
+      withoutStreamingReact,
+      createRequirePlugin(required),
+    ],
   });
   if (!result.success) throw new AggregateError(result.logs, "The build failed.");
   const chunks = Object.entries(result.metafile?.outputs ?? {});
@@ -545,9 +578,29 @@ async function bundle(): Promise<Chunks> {
     if (inputs.some((input) => input.startsWith("src/") && !file.endsWith(input)))
       throw new Error(`${file} is required, and imports modules that would exist twice.`);
   }
-  const toFile = (name: string) => join(code, name);
-  const later = chunks.map(([name]) => name).filter((name) => !first.has(name));
-  return { first: [...first].map(toFile), later: [...later, ...required.keys()].map(toFile) };
+  const later = new Set(chunks.map(([name]) => name)).difference(first);
+  for (const name of required.keys()) later.add(`./${name}`);
+  return { first: [...first].map((name) => join(code, name)), later: await compressChunks(later) };
+}
+
+/**
+ * Compresses chunks, and changes imports of them so that `src/core/system/compressed-modules.ts` loads them. Returns the
+ * compressed files.
+ */
+async function compressChunks(compressed: ReadonlySet<string>): Promise<string[]> {
+  const files: string[] = [];
+  for (const name of await readdir(code)) {
+    const file = join(code, name);
+    const text = (await Bun.file(file).text()).replace(
+      /(?<=")\.\/([\w-]+\.js)(?=")/g,
+      (path, chunk) => (compressed.has(path) ? `compressed:${chunk}` : path),
+    );
+    if (compressed.has(`./${name}`)) {
+      files.push(`${file}.zst`);
+      await Bun.write(`${file}.zst`, Bun.zstdCompressSync(text, { level: 19 }));
+    } else await Bun.write(file, text);
+  }
+  return files;
 }
 
 async function compile({ first, later }: Chunks, outfile: string, target?: keyof typeof targets) {
@@ -556,8 +609,10 @@ async function compile({ first, later }: Chunks, outfile: string, target?: keyof
     root: code,
     minify: { syntax: true, whitespace: true },
     // Bytecode halves the time to the first response, but takes three times the size of its source. That is why chunks
-    // that are loaded later are embedded as files.
+    // that are loaded later are embedded as files. Functions nested deeper than two levels are
+    // compiled with their first call.
     bytecode: true,
+    bytecodeDepth: 2,
     format: "esm",
     plugins: [keepingChunks],
     compile: {

@@ -1,7 +1,9 @@
 import { writeFilesAtOnce } from "./cli/support/output.ts";
+import { registerCompressedModules } from "./core/system/compressed-modules.ts";
 import { readerCommand } from "./imports/reading/reader-messages.ts";
 
 writeFilesAtOnce();
+registerCompressedModules();
 // Set before all other imports, because Elysia reads NODE_ENV when it is loaded. A leftover variable in a shell could
 // make Bun's sockets use a proxy or skip certificate checks.
 process.env["NODE_ENV"] = "production";

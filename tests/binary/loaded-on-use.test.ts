@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { binary } from "../support/binary.ts";
 import { createMachineWithKey, createServerClient } from "../support/machine.ts";
 
 test("the executable contains the libraries and languages that it loads on first use", async () => {
@@ -28,3 +29,12 @@ test("the executable contains the libraries and languages that it loads on first
   expect(page).toContain("We are <strong>looking</strong>.");
   expect(page).toContain("Wird untersucht");
 });
+
+test.if(process.platform === "linux" && process.arch === "x64")(
+  "the executable is smaller than 127 MB, and its functions have their names for stack traces",
+  async () => {
+    const bytes = Buffer.from(await Bun.file(binary).bytes());
+    expect(bytes.length).toBeLessThan(127_000_000);
+    expect(bytes.includes("function registerCompressedModules(")).toBe(true);
+  },
+);
