@@ -15,8 +15,8 @@ export type MakingContext = {
   idsOf: (noun: Noun, externalIds: readonly string[]) => string[];
   /** Key of a new monitor's heartbeats. */
   keyOf: (externalId: string) => number | undefined;
-  /** Push tokens of monitors that were not imported from this source. */
-  tokensInUse: ReadonlySet<string>;
+  /** Hashes of the push tokens that other monitors have, here or earlier in the import. */
+  tokensInUse: Set<string>;
   picture: (path: string) => Promise<{ type: string; bytes: Uint8Array } | null>;
 };
 

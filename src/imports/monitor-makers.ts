@@ -269,6 +269,7 @@ async function parseMonitorInput(
     notes.push("Its push token belongs to another monitor here already: it has a new one.");
     token = undefined;
   }
+  if (token !== undefined) tokensInUse.add(hashToken(token));
   return {
     input: refusal === null ? input : { ...input, paused: true, pausedUntil: null },
     token,

@@ -8,6 +8,7 @@ import { GatusPlan, buildGatusPlan } from "../../src/imports/gatus/plan.ts";
 import type { Noun } from "../../src/imports/rules.ts";
 import { runImport } from "../../src/imports/service.ts";
 import { testAppliance } from "../support/appliance.ts";
+import { createWatch } from "../support/check-board.ts";
 import { writeSelfSigned } from "../support/certificates.ts";
 import { createScratch } from "../support/scratch-directories.ts";
 
@@ -709,6 +710,34 @@ external-endpoints: [{name: job, token: t, heartbeat: {interval: ${heartbeat}}, 
     const week = await jobOf("168h", "[{type: slack, failure-threshold: 1}]");
     expect(week).toMatchObject({ isIncomplete: true, fields: { paused: true } });
     expect(week.notes.join()).toContain("a silence of 7 d, as the longest is two days");
+  });
+
+  test("reports to its own monitor, also if others have the same token", async () => {
+    const { ours, stranger, api } = await createWatch();
+    const yaml = `external-endpoints:
+  - {name: "Nightly Backup", group: Core, token: shared, heartbeat: {interval: 24h}}
+  - {name: sync, token: shared, heartbeat: {interval: 24h}}
+  - {name: alone, token: own, heartbeat: {interval: 24h}}
+  - {name: empty, token: "", heartbeat: {interval: 24h}}`;
+    const options = { keepResults: 14, keepHours: 400 };
+    const { report } = await runImport(ours.scope, await planOf(yaml), null, options);
+    expect(report.items.find(({ name }) => name === "empty")?.notes.join()).toContain("a new one");
+    const send = (key: string, token: string) =>
+      stranger("POST", `/api/v1/endpoints/${key}/external?success=true`, {
+        headers: { Authorization: `Bearer ${token}` },
+      });
+    const listUp = async () => {
+      const { json } = await api("GET", "/api/v1/monitors?status=up");
+      return json.data.map(({ name }: { name: string }) => name);
+    };
+    expect((await send("_other", "shared")).status).toBe(404);
+    expect((await send("core_nightly-backup", "shared")).status).toBe(200);
+    expect(await listUp()).toEqual(["Nightly Backup"]);
+    expect((await send("_sync", "shared")).status).toBe(200);
+    expect((await send("any", "own")).status).toBe(200);
+    expect((await listUp()).sort()).toEqual(["Nightly Backup", "alone", "sync"]);
+    const again = await runImport(ours.scope, await planOf(yaml), null, options);
+    expect(again.report.items.map(({ decision }) => decision)).not.toContain("created");
   });
 
   test("that is disabled is paused, and has its maintenance", async () => {

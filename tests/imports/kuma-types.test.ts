@@ -2,7 +2,10 @@ import { expect, test } from "bun:test";
 import { openBackup } from "../../src/imports/kuma/backup.ts";
 import { types } from "../../src/imports/kuma/monitor-types.ts";
 import { convertMonitor } from "../../src/imports/kuma/monitors.ts";
+import { buildKumaPlan } from "../../src/imports/kuma/plan.ts";
+import { runImport } from "../../src/imports/service.ts";
 import { NewMonitor } from "../../src/monitoring/monitors/schema.ts";
+import { testAppliance } from "../support/appliance.ts";
 
 const installation = { proxies: new Map(), dockerHosts: new Map(), browsers: new Map() };
 const at = { hostname: "mail.example", port: 587 };
@@ -158,4 +161,17 @@ test("a notification that a backup marks as unused is not attached", () => {
     "backup.json",
   );
   expect(rows.monitor_notification).toEqual([{ monitor_id: 1, notification_id: 1 }]);
+});
+
+test("two jobs with the same token are both imported, the second with a new one", async () => {
+  const { ours } = await testAppliance();
+  const job = { type: "push", active: true, pushToken: "one-token-of-two-jobs-in-kuma-123" };
+  const backup = {
+    notificationList: [],
+    monitorList: [1, 2].map((id) => ({ ...job, id, name: `Job ${id}` })),
+  };
+  const plan = buildKumaPlan(openBackup(JSON.stringify(backup), "backup.json"), 0);
+  const { report } = await runImport(ours.scope, plan, null, { keepResults: 14, keepHours: 400 });
+  expect(report.items.map(({ decision }) => decision)).toEqual(["created", "created"]);
+  expect(report.items[1]?.notes.join()).toContain("it has a new one");
 });

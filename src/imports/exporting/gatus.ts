@@ -254,6 +254,10 @@ export async function readGatus({ section, entry }: ForeignEntry): Promise<Field
     return monitor.isIncomplete ? null : monitor.fields;
   }
   // Gatus accepts a longer silence than a monitor without a schedule.
-  const { fields } = convertExternalEndpoint(endpoint, context).monitor;
+  const { channels } = context;
+  const { fields } = convertExternalEndpoint(endpoint, {
+    channels,
+    sharedTokens: new Set(),
+  }).monitor;
   return { ...fields, paused: entry["enabled"] === false, description: "" };
 }

@@ -3,6 +3,7 @@ import { type Fields } from "../../core/collections/objects.ts";
 import { excerptText, formatDuration, toLine } from "../../core/text/formatting.ts";
 import { findFirstIssue } from "../../core/validation.ts";
 import { NewMonitor } from "../../monitoring/monitors/schema.ts";
+import { buildSharedToken } from "../../monitoring/pings/gatus-token.ts";
 import { toCleanLine, type ConvertedRecord, findIssue, toParagraphs, clamp } from "../values.ts";
 import { fitSilence } from "../silence.ts";
 import { readAlerting } from "./alerts.ts";
@@ -23,6 +24,7 @@ export type ConvertedEndpoint = {
 };
 
 type Context = { channels: Channels; readFile: ReadNamedFile };
+type ExternalContext = { channels: Channels; sharedTokens: ReadonlySet<string> };
 
 const maxDescriptionLength = 2_000;
 const daySeconds = 86_400;
@@ -62,8 +64,9 @@ export async function convertEndpoint(
 /** Converts an external endpoint, whose results are pushed by a job. */
 export function convertExternalEndpoint(
   endpoint: Section,
-  { channels }: Context,
+  { channels, sharedTokens }: ExternalContext,
 ): ConvertedEndpoint {
+  const token = endpoint.text("token");
   const heartbeat = endpoint.map("heartbeat").duration("interval") || null;
   const retryInterval = clamp(Math.round(heartbeat ?? daySeconds), 5, daySeconds);
   const alerting = readAlerting(endpoint, retryInterval, channels);
@@ -77,7 +80,9 @@ export function convertExternalEndpoint(
     type: "push",
     fields: { grace },
     notes: [
-      "Its job only needs another host: it keeps its path and its token.",
+      token === ""
+        ? "Its token is empty: it has a new one, which its job needs."
+        : "Its job only needs another host: it keeps its path and its token.",
       ...(heartbeat === null
         ? [
             "Down after two days without a report. Without a heartbeat Gatus waits for ever: set the interval of the job.",
@@ -93,10 +98,11 @@ export function convertExternalEndpoint(
   };
   const common = buildCommonFields(endpoint, interval, target.notes);
   Object.assign(common, { timeout: 5 }, alerting.fields);
-  const token = endpoint.text("token");
   target.notes.push(...alerting.notes, ...endpoint.buildNotes());
   const monitor = finishMonitor(common, target, alerting.description, "");
-  if (token !== "") monitor.fields["pushToken"] = token;
+  const key = [endpoint.text("group"), endpoint.text("name")].map((text) => text.trim()).join("_");
+  if (token !== "")
+    monitor.fields["pushToken"] = sharedTokens.has(token) ? buildSharedToken(key, token) : token;
   return { monitor, parts: [], channelIds: alerting.channelIds, comparesNumbers: false };
 }
 

@@ -108,8 +108,9 @@ export class GatusPlan {
   async buildPlan(): Promise<Plan> {
     const context = { channels: this.#channels, readFile: this.#readFile };
     await this.#convertEndpoints("endpoints", "endpoint", (one) => convertEndpoint(one, context));
+    const sharedTokens = this.#findSharedTokens();
     await this.#convertEndpoints("external-endpoints", "external-endpoint", (one) =>
-      convertExternalEndpoint(one, context),
+      convertExternalEndpoint(one, { channels: this.#channels, sharedTokens }),
     );
     this.#addGlobalMaintenance();
     const announcements = this.#buildAnnouncements();
@@ -132,6 +133,12 @@ export class GatusPlan {
       hints: this.#buildHints(),
       smtp: this.#channels.buildMailServer(),
     };
+  }
+
+  #findSharedTokens(): Set<string> {
+    const sections = this.#config.sections("external-endpoints", "external-endpoint");
+    const tokens = sections.map((endpoint) => endpoint.text("token"));
+    return new Set(tokens.filter((token, index) => tokens.indexOf(token) !== index));
   }
 
   #buildHints(): string[] {

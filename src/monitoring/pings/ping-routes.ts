@@ -55,8 +55,11 @@ export function createPingRoutes(push: PingContext) {
       );
   return router.post(
     gatusPath,
-    ({ request, requestContext: { address, services } }) =>
-      receiveGatusResult(request, buildClient(address, services), { ...push, services }),
+    ({ request, params, requestContext: { address, services } }) =>
+      receiveGatusResult(request, params.key, buildClient(address, services), {
+        ...push,
+        services,
+      }),
     { parse: "none" },
   );
 }

@@ -19,6 +19,7 @@ import { findByPushToken } from "../checks/engine/watched-monitors.ts";
 import { NewMonitor } from "../monitors/schema.ts";
 import { resumeMonitor } from "../monitors/bulk-service.ts";
 import { createMonitor } from "../monitors/service.ts";
+import { buildSharedToken } from "./gatus-token.ts";
 import {
   decodeOutput,
   isResolvedAlert,
@@ -160,10 +161,11 @@ const unitsMs = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1e3, m: 6e4, h: 3.6e6
 
 /**
  * Stores the result of an external endpoint of Gatus. The bearer token is the token of the monitor's `pushUrl`; the
- * name in the path is not used. https://github.com/TwiN/gatus#external-endpoints
+ * key in the path distinguishes jobs with the same token. https://github.com/TwiN/gatus#external-endpoints
  */
 export async function receiveGatusResult(
   request: Request,
+  key: string,
   client: BodyClient & { address: string },
   { report, wrongTokens }: Dependencies,
 ): Promise<Response> {
@@ -183,7 +185,9 @@ export async function receiveGatusResult(
         : Math.round(Number(count) * unitsMs[unit as keyof typeof unitsMs]),
     ...describeSender(request, client),
   });
-  const known = await report(sha256(token), pingReport);
+  const known =
+    (await report(sha256(token), pingReport)) ??
+    (await report(sha256(buildSharedToken(key, token)), pingReport));
   if (known !== null) return respondWithText(200, "");
   countWrongToken(wrongTokens, client.address);
   throw unknownPathError();
