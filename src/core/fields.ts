@@ -4,7 +4,7 @@ import { searchBounds } from "./limits.ts";
 import { severities } from "./statuses.ts";
 import { z } from "zod";
 import { toAsciiEmail } from "./text/email-address.ts";
-import { listPlaceholderNames } from "./text/placeholders.ts";
+import { listPlaceholderNames, stripWords } from "./text/placeholders.ts";
 import {
   formatPlaceholders,
   isBlank,
@@ -60,7 +60,7 @@ export const paragraphs = shareSchemas((max: number) =>
 export function limitPlaceholders<T extends z.ZodType<string>>(text: T, names: readonly string[]) {
   const known = new Set(names);
   return text.refine(
-    (value) => listPlaceholderNames(value).every((name) => known.has(name)),
+    (value) => listPlaceholderNames(value).every((name) => known.has(stripWords(name))),
     `must use no other placeholders than ${formatPlaceholders(names).join(", ")}`,
   );
 }

@@ -429,6 +429,38 @@ endpoints:
     expect(notes.join()).toContain("placeholders.ALERT_TRIGGERED_OR_RESOLVED");
   });
 
+  const customOf = (placeholders: string, url = "https://hook.example/") =>
+    recordOf(
+      `alerting:
+  custom:
+    url: "${url}"
+    method: POST
+    body: '{"endsAt": "[ALERT_TRIGGERED_OR_RESOLVED]"}'
+    placeholders: {ALERT_TRIGGERED_OR_RESOLVED: ${placeholders}}
+endpoints: []`,
+      "alert-channel",
+      "Gatus custom",
+    );
+
+  test("of type custom have the words of Gatus for an outage and its end", async () => {
+    const { fields, notes, isIncomplete } = await customOf(
+      '{TRIGGERED: "2099-12-31", RESOLVED: ok}',
+    );
+    expect([fields["body"], isIncomplete]).toEqual([
+      '{"endsAt": "{{state|2099-12-31|ok}}"}',
+      false,
+    ]);
+    expect(notes.join()).not.toContain("placeholders");
+    const onlyOne = await customOf(
+      "{TRIGGERED: down}",
+      "https://hook.example/[ALERT_TRIGGERED_OR_RESOLVED]",
+    );
+    expect(onlyOne.fields["url"]).toBe("https://hook.example/{{state|down|RESOLVED}}");
+    const quoted = await customOf(`{TRIGGERED: 'say "down"'}`);
+    expect([quoted.fields["enabled"], quoted.isIncomplete]).toEqual([false, true]);
+    expect(quoted.notes.join()).toContain("placeholders.ALERT_TRIGGERED_OR_RESOLVED.TRIGGERED");
+  });
+
   test("of type custom replace each placeholder that Gatus fills in", async () => {
     const { fields, isIncomplete } = await recordOf(
       `alerting: {custom: {url: "https://hook.example/", method: POST, body: '{"why": "[RESULT_ERRORS] [RESULT_CONDITIONS]"}'}}

@@ -7,6 +7,7 @@ import {
   hasHostPlaceholder,
   isJsonTemplate,
   listPlaceholderNames,
+  stripWords,
 } from "../../core/text/placeholders.ts";
 import { isSameOrigin } from "../../core/security/destinations.ts";
 import { formatPlaceholders } from "../../core/text/formatting.ts";
@@ -103,7 +104,11 @@ function listTemplateIssues(
     issues.push({ path: "url", message: "must not have a placeholder before its path" });
   const known = new Set(names);
   const values = Object.values(headers as Record<string, string | null>);
-  if (values.some((value) => listPlaceholderNames(value ?? "").some((name) => !known.has(name))))
+  if (
+    values.some((value) =>
+      listPlaceholderNames(value ?? "").some((name) => !known.has(stripWords(name))),
+    )
+  )
     issues.push({
       path: "headers",
       message: `must use no other placeholders than ${formatPlaceholders(names).join(", ")}`,

@@ -42,6 +42,14 @@ export const webhookPlaceholders = Object.keys(webhookExamples) as WebhookPlaceh
 export const webhookBodyTypes = ["json", "form", "xml", "text"] as const;
 export type WebhookBodyType = (typeof webhookBodyTypes)[number];
 
+/** Returns the value of a placeholder. `state|down|up` has its own words for an outage and its end. */
+export function readWebhookValue(values: WebhookValues, name: string): string | number {
+  const [kind, outage, end] = name.split("|");
+  if (kind === "state" && outage !== undefined && end !== undefined)
+    return values.state === "RESOLVED" ? end : outage;
+  return values[name as WebhookPlaceholder] ?? "";
+}
+
 const contentTypes: Record<WebhookBodyType, string> = {
   json: "application/json",
   form: "application/x-www-form-urlencoded",
@@ -95,5 +103,5 @@ export const fillExample = (bodyType: WebhookBodyType, body: string): string =>
   fillWebhookBody(
     bodyType,
     body,
-    boundValues((name) => webhookExamples[name as WebhookPlaceholder] ?? "", Infinity, Error),
+    boundValues((name) => readWebhookValue(webhookExamples, name), Infinity, Error),
   );

@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import type { Alert } from "../alert.ts";
 import { buildSampleUrl } from "../records/links.ts";
 import { TargetFailure } from "../../core/outgoing/failures.ts";
-import { fillWebhook, type WebhookValues } from "../channels/webhook-rules.ts";
+import { fillWebhook, readWebhookValue, type WebhookValues } from "../channels/webhook-rules.ts";
 import {
   cutText,
   fitLines,
@@ -33,7 +33,7 @@ export const webhook = createHttpProvider<"webhook">({
     const values = listWebhookValues(message);
     const filled = fillWebhook(
       settings,
-      boundMessageValues((name) => values[name as keyof WebhookValues] ?? ""),
+      boundMessageValues((name) => readWebhookValue(values, name)),
     );
     if (filled.url === null) throw new TargetFailure(otherFolder, true);
     const receiver = { ...settings, url: filled.url, headers: filled.headers };

@@ -37,6 +37,9 @@ export function boundValues(valueOf: ValueOf, limit: number, createError: () => 
 export const listPlaceholderNames = (text: string): string[] =>
   [...text.matchAll(placeholderPattern)].map(([, name = ""]) => name.trim());
 
+/** Returns the name of a placeholder; `state` for one with its own words, such as `state|down|up`. */
+export const stripWords = (name: string): string => name.replace(/^state\|[^|]*\|[^|]*$/, "state");
+
 /** Replaces placeholders with their plain values. */
 export const fillPlaceholders = (text: string, valueOf: BoundedValues): string =>
   fillText(text, valueOf);

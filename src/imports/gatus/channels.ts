@@ -23,32 +23,50 @@ const placeholders: Readonly<Record<string, string>> = createLookup({
   "[ENDPOINT_URL]": "{{target}}",
   "[RESULT_ERRORS]": "{{message}}",
   "[RESULT_CONDITIONS]": "{{message}}",
-  "[ALERT_TRIGGERED_OR_RESOLVED]": "{{state}}",
 });
 
 const stateName = "ALERT_TRIGGERED_OR_RESOLVED";
 
-const convertPlaceholders = (text: string): string =>
-  Object.entries(placeholders).reduce((all, [theirs, ours]) => all.replaceAll(theirs, ours), text);
+/** Returns the placeholder for the state, with the words of the provider; null if one of them does not fit in it. */
+function buildStatePlaceholder(s: Section, isUrl: boolean): string | null {
+  const words = s.fields["placeholders"];
+  const own = isObject(words) ? words[stateName] : null;
+  if (!isObject(own)) return "{{state}}";
+  const texts = ["TRIGGERED", "RESOLVED"].map((state) => toText(own[state] ?? state));
+  const isFitting = isUrl ? /^[\w.~-]*$/ : /^(?:[^\s{}|"\\](?:[^{}|"\\\p{Cc}]*[^\s{}|"\\])?)?$/u;
+  return texts.every((text) => isFitting.test(text)) ? `{{state|${texts.join("|")}}}` : null;
+}
+
+function convertPlaceholders(text: string, state: string): string {
+  return Object.entries(placeholders).reduce(
+    (all, [theirs, ours]) => all.replaceAll(theirs, ours),
+    text.replaceAll(`[${stateName}]`, state),
+  );
+}
 
 /** Converts a custom request. Gatus escapes no values. Here they are escaped for the format of the body. */
 function mapCustom(s: Section): MappedChannel {
   const method = s.text("method").toUpperCase() || "GET";
-  const body = convertPlaceholders(s.text("body"));
+  const [state, stateInUrl] = [buildStatePlaceholder(s, false), buildStatePlaceholder(s, true)];
+  const body = convertPlaceholders(s.text("body"), state ?? "{{state}}");
   const headers = Object.entries(s.table("headers")).map(([name, value]) => [
     name,
-    convertPlaceholders(String(value)),
+    convertPlaceholders(value, state ?? "{{state}}"),
   ]);
   const isGet = method === "GET";
-  const hasOtherWords = Object.keys(s.map("placeholders").fields).includes(stateName);
+  const usesState = (text: unknown) => JSON.stringify(text ?? "").includes(`[${stateName}]`);
+  const [isInUrl, isInside] = [
+    usesState(s.text("url")),
+    usesState([s.fields["body"], s.fields["headers"]]),
+  ];
+  const lacksWords = (isInUrl && stateInUrl === null) || (isInside && state === null);
+  if (!lacksWords && (isInUrl || isInside))
+    for (const name of ["TRIGGERED", "RESOLVED"]) s.map("placeholders").map(stateName).text(name);
   return {
-    ...(hasOtherWords &&
-      s.text("url").includes(`[${stateName}]`) && {
-        disabled: `its URL has other words for [${stateName}], and {{state}} is TRIGGERED or RESOLVED`,
-      }),
+    ...(lacksWords && { disabled: `its words for [${stateName}] don't fit in {{state}}` }),
     fields: {
       type: "webhook",
-      url: convertPlaceholders(s.text("url")),
+      url: convertPlaceholders(s.text("url"), stateInUrl ?? "{{state}}"),
       headers: Object.fromEntries(headers) as Fields,
       method,
       bodyType: findBodyType(body),

@@ -66,7 +66,8 @@ const reasons: Readonly<Record<string, string>> = createLookup({
   "provider.incident-io.source-url": "alerts link to the monitor",
   "provider.incident-io.metadata": ownMessageForm,
   "provider.sendgrid.client": ownClient,
-  "provider.custom.placeholders": "{{state}} is TRIGGERED or RESOLVED",
+  "provider.custom.placeholders":
+    "only {{state}} has words, without line breaks, quotes, braces and |",
   "provider.custom.client": ownClient,
 });
 

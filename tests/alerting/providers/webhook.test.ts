@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import type { Alert } from "../../../src/alerting/alert.ts";
+import { NewAlertChannel } from "../../../src/alerting/channels/schema.ts";
 import { webhook, buildAlertPayload } from "../../../src/alerting/providers/webhook.ts";
 import {
   createAlert,
@@ -322,6 +323,26 @@ describe("a webhook with a text of its own", () => {
     expect(headers).toMatchObject({ "webhook-id": deliveryId });
     expect(headers["x-text"]).toStartWith('Shop "1" & <b> Line  {{title}}');
     expect(headers).not.toHaveProperty("content-type");
+  });
+
+  test("has its own words for an outage and its end", async () => {
+    const words = { body: '{ "endsAt": "{{state|2099|1970}}" }', bodyType: "json" };
+    expect((await request(words)).body).toBe('{ "endsAt": "2099" }');
+    const end = await request(words, createAlert("monitor.up"));
+    expect(end.body).toBe('{ "endsAt": "1970" }');
+    const issues = (body: string) =>
+      NewAlertChannel.safeParse({
+        type: "webhook",
+        name: "a",
+        url: "http://a.lan",
+        body,
+        bodyType: "text",
+      }).success;
+    expect(["{{state|a|}}", "{{state|a}}", "{{title|a|b}}"].map(issues)).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 
   test("has its own Content-Type and a signature of exactly its body", async () => {

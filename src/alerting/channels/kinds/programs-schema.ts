@@ -90,7 +90,7 @@ export const programKinds = {
           .map((name) => `\`${name}\``)
           .join(
             " ",
-          )}. \`{{state}}\` is TRIGGERED or RESOLVED, \`{{up}}\` is 0 during an outage and otherwise 1, and \`{{key}}\` is the same from the start of a problem to its end.`,
+          )}. \`{{state}}\` is TRIGGERED or RESOLVED, or has your words: \`{{state|down|up}}\`. \`{{up}}\` is 0 during an outage and otherwise 1, and \`{{key}}\` is the same from the start of a problem to its end.`,
         example: '{ "text": "{{title}}: {{message}}" }',
       }),
     },
