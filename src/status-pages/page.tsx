@@ -279,15 +279,19 @@ function* renderSection(
   level: 2 | 3 = 2,
 ): Generator<string> {
   const { language } = document;
-  const { name, monitors, nested, isFolded } = section;
+  const { id, name, monitors, listed, rest, nested, isFolded } = section;
   const heading = `<h${level} dir="auto">${Bun.escapeHTML(name)}</h${level}>`;
   yield isFolded ? renderSummary(section, heading, document) : heading;
   if (monitors.length === 0 && nested.length === 0)
     return yield `<p class="quiet">${language.say("nothingShown")}</p>`;
-  if (monitors.length > 0) {
-    yield "<ul>";
-    for (const monitor of monitors) yield* renderMonitor(monitor, document, level === 2 ? 3 : 4);
-    yield "</ul>";
+  const below = level === 2 ? 3 : 4;
+  yield* renderMonitors(listed, document, below);
+  if (rest.length > 0) {
+    const more = `<h${below}>${language.count("more", rest.length)}</h${below}>`;
+    yield `<details class="sec nested rest" id="rest-${id}">`;
+    yield renderSummary({ ...section, monitors: rest, nested: [] }, more, document);
+    yield* renderMonitors(rest, document, below);
+    yield "</details>";
   }
   for (const one of nested) {
     const [start, end] = one.isFolded
@@ -297,6 +301,17 @@ function* renderSection(
     yield* renderSection(one, document, 3);
     yield end;
   }
+}
+
+function* renderMonitors(
+  monitors: readonly MonitorView[],
+  document: PageDocument,
+  level: 3 | 4,
+): Generator<string> {
+  if (monitors.length === 0) return;
+  yield "<ul>";
+  for (const monitor of monitors) yield* renderMonitor(monitor, document, level);
+  yield "</ul>";
 }
 
 /** Renders the line of a folded section: its worst state, and the worst state of each day. */

@@ -158,7 +158,7 @@ export const NewStatusPageSection = z
     }),
     folding: Folding.default("auto").meta({
       description:
-        "Whether visitors first see only a line with the worst state. `auto` folds sections without trouble on long pages.",
+        "Whether visitors first see only a line with the worst state. `auto` folds what is up on long pages.",
     }),
     audience: Audience.default("everyone"),
   })

@@ -493,6 +493,34 @@ describe("on a page of more than 20 monitors", () => {
     expect(listFolded(sectionsOf(12, 8))).toEqual([false, false]);
     expect(listFolded(sectionsOf(40))).toEqual([false]);
   });
+
+  test("a section with trouble lists it first, and folds two or more monitors that are up", () => {
+    const createSection = (id: string, up: number, folding: "auto" | "open" = "auto") => ({
+      id,
+      name: id,
+      folding,
+      monitors: [
+        ...Array.from({ length: up }, (_, index) => buildMonitor({ id: `${id}-up-${index}` })),
+        buildMonitor({ id: `${id}-down`, state: "down" as const }),
+      ],
+    });
+    const countParts = (sections: PublicData["sections"]) =>
+      buildView(
+        { page, sections, incidents: [], windows: [], marks: [], takesMail: false },
+        now,
+        english,
+      ).sections.map(({ listed, rest }) => [listed.length, rest.length]);
+    const long = [createSection("a", 20), createSection("b", 1), createSection("c", 5, "open")];
+    expect(countParts(long)).toEqual([
+      [1, 20],
+      [2, 0],
+      [6, 0],
+    ]);
+    expect(countParts([createSection("a", 4), createSection("b", 5)])).toEqual([
+      [5, 0],
+      [6, 0],
+    ]);
+  });
 });
 
 test("past incidents of earlier days fill the list up to five", () => {

@@ -86,12 +86,7 @@ export function buildView(published: PublicData, now: number, language: Language
     sections: nestSections(
       sections.map((section) => ({
         ...section,
-        /** On a long page, sections without trouble are folded. */
-        isQuiet:
-          sections.length > 1 &&
-          all.length > maxUnfoldedMonitors &&
-          section.monitors.length > 1 &&
-          section.monitors.every(({ state }) => state === "up"),
+        isLong: sections.length > 1 && all.length > maxUnfoldedMonitors,
         monitors: section.monitors.map((monitor) =>
           buildMonitorView(monitor, page, marksBy.get(monitor.id) ?? [], reader),
         ),
@@ -107,7 +102,8 @@ export function buildView(published: PublicData, now: number, language: Language
 }
 
 type FlatSection = Pick<PublicData["sections"][number], "id" | "name" | "nested" | "folding"> & {
-  isQuiet: boolean;
+  /** On a long page, monitors without trouble are folded. */
+  isLong: boolean;
   monitors: readonly MonitorView[];
 };
 export type SectionView = {
@@ -116,21 +112,33 @@ export type SectionView = {
   isFolded: boolean;
   /** Monitors of the section itself. */
   monitors: readonly MonitorView[];
+  /** Those of them that are listed, and the rest, which is up and folded into one line. */
+  listed: readonly MonitorView[];
+  rest: readonly MonitorView[];
   nested: readonly SectionView[];
 };
+
+const isUp = ({ tone }: MonitorView) => tone === "up";
+
+const isQuiet = ({ isLong, monitors }: FlatSection) =>
+  isLong && monitors.length > 1 && monitors.every(isUp);
 
 /** Puts nested sections into their parents. */
 function nestSections(sections: readonly FlatSection[]): SectionView[] {
   const build = (section: FlatSection, nested: readonly FlatSection[]): SectionView => {
-    const { id, name, folding = "auto", monitors } = section;
-    const isQuiet =
-      nested.every((one) => one.isQuiet) &&
-      (section.isQuiet || (nested.length > 0 && monitors.length === 0));
+    const { id, name, folding = "auto", isLong, monitors } = section;
+    const isWithoutTrouble =
+      nested.every(isQuiet) && (isQuiet(section) || (nested.length > 0 && monitors.length === 0));
+    const isFolded = folding === "folded" || (folding === "auto" && isWithoutTrouble);
+    const rest = isLong && folding === "auto" && !isFolded ? monitors.filter(isUp) : [];
+    const hasRest = rest.length > 1;
     return {
       id,
       name,
-      isFolded: folding === "folded" || (folding === "auto" && isQuiet),
+      isFolded,
       monitors,
+      listed: hasRest ? monitors.filter((one) => !isUp(one)) : monitors,
+      rest: hasRest ? rest : [],
       nested: nested.map((one) => build(one, [])),
     };
   };
