@@ -38,7 +38,7 @@ describeInChromium("the reference page", (browser) => {
     await box[Symbol.asyncDispose]();
   });
 
-  test("names the items of its lists, and offers no choice of authentication methods", async () => {
+  test("leads back to the admin page, names the items of its lists, and offers no choice of authentication methods", async () => {
     const { page, faults } = open;
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.getByText("Selected Auth Type").first().waitFor({ state: "attached" });
@@ -50,6 +50,8 @@ describeInChromium("the reference page", (browser) => {
     await page.getByRole("region", { name: "Choices" }).getByRole("listbox").waitFor();
     expect(await findViolations(page)).toEqual([]);
     await page.keyboard.press("Escape");
+    const back = page.getByRole("banner").getByRole("link", { name: "Signalbox" });
+    expect(await back.getAttribute("href")).toBe("/");
     expect(faults).toEqual([]);
   });
 
