@@ -93,6 +93,25 @@ describeInChromium("the wall", (browser) => {
     expect(selectPageFaults(open.faults)).toEqual([]);
   });
 
+  test("wraps long names of groups instead of cutting them", async () => {
+    for (const name of ["Databases & queues of production", "Backups and nightly jobs"])
+      await world.ask("POST", "/api/v1/monitor-groups", { name });
+    await using open = await world.open(browser, "/wall", {
+      viewport: { width: 1920, height: 1080 },
+    });
+    const { page } = open;
+    await page.getByText("Backups and nightly jobs").waitFor();
+    await page.evaluate(async () => void (await document.fonts.ready));
+    const cut = await page.locator(".wall-tile > div, .wall-tile h2 span").evaluateAll((all) =>
+      all
+        .filter(({ scrollHeight, clientHeight, scrollWidth, clientWidth }) => {
+          return scrollHeight > clientHeight + 1 || scrollWidth > clientWidth + 1;
+        })
+        .map(({ textContent }) => textContent),
+    );
+    expect(cut).toEqual([]);
+  });
+
   test("fits forty groups completely", async () => {
     const result = Array.from({ length: 38 }, (_, index) =>
       world.ask("POST", "/api/v1/monitor-groups", { name: `Group ${index + 1}` }),
@@ -101,7 +120,7 @@ describeInChromium("the wall", (browser) => {
     await using open = await world.open(browser, "/wall");
     const { page } = open;
     await page.getByText("Group 38").waitFor();
-    expect(await page.locator(".wall-tile").count()).toBe(41);
+    expect(await page.locator(".wall-tile").count()).toBe(43);
     expect(await listHidden(page)).toEqual([]);
     expect(open.faults).toEqual([]);
   });

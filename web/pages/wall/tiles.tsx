@@ -175,6 +175,7 @@ export function Tiles({
         <article
           key={id}
           className={`wall-tile wall-${state} ${id === plannedId ? "wall-planned" : ""}`}
+          style={{ "--letters": name.length } as CSSProperties}
         >
           <div>
             <h2>
