@@ -69,7 +69,8 @@ test.each([
 });
 
 /** Texts that the server composes from parts. */
-const composed = /^(Incident, \w+: |is wrong: )|in (1 day|PEM)$/;
+const composed =
+  /^(Incident, \w+: |is wrong: |(Opened|Changed|Acknowledged|Resolved) (1|\{count\}) alerts?\.$)|in (1 day|PEM)$/;
 
 test("each German text translates one that the server contains", () => {
   const sources = readdirSync("src", { recursive: true, encoding: "utf8" })

@@ -7,6 +7,8 @@ import type { AuditEntry } from "./schema.ts";
 import { describeField } from "./sentence-rules.ts";
 
 type Names = AuditEntry["names"];
+/** Names a field in the language of the reader. */
+type NameField = (field: string) => string;
 
 /** Units of numbers, by field. Fields whose names end with `Ms` are in milliseconds. */
 const units: Record<string, string> = {
@@ -23,7 +25,12 @@ const listedItems = 5;
 const id = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Renders a value, such as `60 s`, `none`, or names for IDs. */
-export function describeValue(field: string, value: unknown, names: Names): string {
+export function describeValue(
+  field: string,
+  value: unknown,
+  names: Names,
+  nameField: NameField = describeField,
+): string {
   if (value === null || value === undefined || value === "") return t("none");
   if (typeof value === "boolean") return value ? t("yes") : t("no");
   if (typeof value === "number") {
@@ -37,11 +44,12 @@ export function describeValue(field: string, value: unknown, names: Names): stri
   const parts = Array.isArray(value)
     ? value.map((item) =>
         isObject(item) && value.length > 1
-          ? `(${describeValue(field, item, names)})`
-          : describeValue(field, item, names),
+          ? `(${describeValue(field, item, names, nameField)})`
+          : describeValue(field, item, names, nameField),
       )
     : Object.entries(value).map(
-        ([name, inner]) => `${describePath(name)}: ${describeInner(inner, names)}`,
+        ([name, inner]) =>
+          `${describePath(name, nameField)}: ${describeInner(inner, names, nameField)}`,
       );
   if (parts.length === 0) return t("none");
   const more = parts.length - listedItems;
@@ -52,10 +60,11 @@ export function describeValue(field: string, value: unknown, names: Names): stri
 }
 
 /** Renders the name of an inner field, such as `dark colors text`. */
-const describePath = (name: string) => name.split(".").map(describeField).join(" ");
+const describePath = (name: string, nameField: NameField) =>
+  name.split(".").map(nameField).join(" ");
 
-function describeInner(value: unknown, names: Names): string {
-  const text = describeValue("", value, names);
+function describeInner(value: unknown, names: Names, nameField: NameField): string {
+  const text = describeValue("", value, names, nameField);
   const isNested = isObject(value) || (Array.isArray(value) && value.length > 0);
   return isNested ? `(${text})` : text;
 }
@@ -98,6 +107,7 @@ function pickDifferences(before: Fields, after: Fields): [before: Fields, after:
 export function describeChange(
   { field, before, after, truncated }: FieldChange,
   names: Names,
+  nameField: NameField = describeField,
 ): [after: string, before: string | null] {
   const isList = Array.isArray(before) && Array.isArray(after) && truncated.length === 0;
   if (isList && Math.max(before.length, after.length) > listedItems) {
@@ -105,10 +115,10 @@ export function describeChange(
     const removed = listMissing(before, after).map(omitEmpty);
     const differences = [
       ...(added.length > 0
-        ? [t("added {values}", { values: describeValue(field, added, names) })]
+        ? [t("added {values}", { values: describeValue(field, added, names, nameField) })]
         : []),
       ...(removed.length > 0
-        ? [t("removed {values}", { values: describeValue(field, removed, names) })]
+        ? [t("removed {values}", { values: describeValue(field, removed, names, nameField) })]
         : []),
     ];
     return [differences.length === 0 ? t("another order") : differences.join("; "), null];
@@ -117,7 +127,10 @@ export function describeChange(
     isObject(before) && isObject(after)
       ? pickDifferences(before, after)
       : [omitEmpty(before), omitEmpty(after)];
-  return [describeValue(field, to, names), describeValue(field, from, names)];
+  const [newValue, oldValue] = [to, from].map((value) =>
+    describeValue(field, value, names, nameField),
+  );
+  return [newValue ?? "", oldValue ?? null];
 }
 
 function listMissing(of: readonly unknown[], from: readonly unknown[]): unknown[] {

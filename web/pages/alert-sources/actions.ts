@@ -9,6 +9,7 @@ import {
 import { unwrapData, addIfMatch } from "../../data/client.ts";
 import { listKey, recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
+import { translateServerText } from "../../language/server-text.ts";
 import { t } from "../../language/text.ts";
 
 async function refreshSource(id: string) {
@@ -54,5 +55,5 @@ export async function replayRequest(sourceId: string, { id }: LoggedSourceReques
     getSourceRoutes(sourceId).requests({ requestId: id }).replay.post(),
   );
   await refreshSource(sourceId);
-  notify(outcome);
+  notify(translateServerText(outcome));
 }

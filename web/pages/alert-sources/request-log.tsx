@@ -16,6 +16,7 @@ import {
 } from "../../data/alert-sources.ts";
 import { useSignedInPerson } from "../../data/session.ts";
 import { replayRequest } from "./actions.ts";
+import { translateServerText } from "../../language/server-text.ts";
 import { t, tNode } from "../../language/text.ts";
 
 export function RequestLog({ source: { id } }: { source: AlertSource }) {
@@ -58,7 +59,7 @@ function RequestLine({ sourceId, request }: LineProps) {
           aria-expanded={open}
           onClick={() => setOpen(!open)}
         >
-          <span className={isGood ? "" : "down"}>{outcome}</span>
+          <span className={isGood ? "" : "down"}>{translateServerText(outcome)}</span>
           {count > 1 && <span className="quiet num">{t("{count} times", { count })}</span>}
           <Icon name={open ? "down" : "right"} size={12} />
         </button>

@@ -43,18 +43,22 @@ export function Receipt({ receivers }: { receivers: readonly Receiver[] }) {
         onClick={() => setOpen(!isOpen)}
       >
         <Icon name={isOpen ? "down" : "right"} size={13} />
-        {delivered === total
-          ? t("Delivered to {total}", { total: formatCount(total) })
-          : t("Delivered to {delivered} of {total}", {
-              delivered: formatCount(delivered),
-              total: formatCount(total),
-            })}
-        {otherStates.length > 0 && (
-          <span className={isTroubled ? "degraded" : "faint"}>
-            {dot}
-            {otherStates.map((state) => countLabels[state](formatCount(countOf(state)))).join(", ")}
-          </span>
-        )}
+        <span>
+          {delivered === total
+            ? t("Delivered to {total}", { total: formatCount(total) })
+            : t("Delivered to {delivered} of {total}", {
+                delivered: formatCount(delivered),
+                total: formatCount(total),
+              })}
+          {otherStates.length > 0 && (
+            <span className={isTroubled ? "degraded" : "faint"}>
+              {dot}
+              {otherStates
+                .map((state) => countLabels[state](formatCount(countOf(state))))
+                .join(", ")}
+            </span>
+          )}
+        </span>
       </button>
       <ul id={id} hidden={!isOpen}>
         {receivers.map((receiver, index) => (

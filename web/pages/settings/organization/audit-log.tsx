@@ -378,7 +378,7 @@ function Changes({ entry }: { entry: AuditEntry }) {
   return (
     <ul className="audit-changes">
       {changes.map((change) => {
-        const [after, before] = describeChange(change, names);
+        const [after, before] = describeChange(change, names, nameField);
         const noun = findRestorable(entry, change);
         return (
           <li key={change.field}>
@@ -402,7 +402,7 @@ function Restore({
   change: FieldChange;
 }) {
   const { subjectId: id, subjectName: name, names } = entry;
-  const [, before] = describeChange(change, names);
+  const [, before] = describeChange(change, names, nameField);
   const { run, isPending } = useAction(() => restoreField(noun, { id, name }, change));
   return (
     <button
