@@ -55,13 +55,14 @@ const installing = args.includes("--install") ? installPrograms() : Promise.reso
 const linting = runCheck(lint).then(async (flaw) => {
   if (flaw !== undefined) await stop(flaw);
 });
+const auditing = reportAudit();
 const results = await Promise.all(checks.map(runCheck));
 // A package manager that is stopped midway leaves broken packages.
 await installing;
 listMissingPrograms();
 failures = results.filter((failure) => failure !== undefined);
 if (failures.length > 0) finish({ passed: 0, skipped: 0, failures });
-await reportAudit();
+await auditing;
 const outcome = await runTests();
 await linting;
 finish(outcome);
