@@ -892,9 +892,10 @@ describeInChromium("the Monitors page", (browser) => {
     await using open = await world.open(browser, "/incidents");
     const { page } = open;
     const getOption = (name: string | RegExp) => page.getByRole("option", { name });
+    const search = page.getByRole("combobox", { name: "Search and commands" });
     const type = async (text: string) => {
       await page.keyboard.press("Control+k");
-      await page.keyboard.type(text);
+      await search.fill(text);
     };
     // Typed text is kept while the commands are loading.
     const loading = Promise.withResolvers<void>();
@@ -909,9 +910,7 @@ describeInChromium("the Monitors page", (browser) => {
       .waitFor();
     await page.keyboard.type("slow");
     await getOption("Resolve Slow mails").waitFor();
-    expect(await page.getByRole("combobox", { name: "Search and commands" }).inputValue()).toBe(
-      "resolve slow",
-    );
+    expect(await search.inputValue()).toBe("resolve slow");
     await page.keyboard.press("Enter");
     const held = page.getByText("Resolution: Slow mails", { exact: true });
     await held.waitFor();
