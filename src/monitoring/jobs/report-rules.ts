@@ -80,6 +80,13 @@ export const openRunsOf = (
   reports: readonly { kind: ReportKind; runId: string | null; at: number }[],
 ): OpenRuns => reports.reduce((runs, report) => updateRuns(runs, report).runs, noRuns);
 
+/** Returns the open runs with no start after `now`. A later one was stored while the clock was ahead. */
+export function limitStarts(runs: OpenRuns, now: number): OpenRuns {
+  if (runs === noRuns) return runs;
+  const limit = (start: Start) => ({ ...start, at: Math.min(start.at, now) });
+  return { current: runs.current && limit(runs.current), starts: runs.starts.map(limit) };
+}
+
 type Keywords = { successKeywords?: readonly string[]; failureKeywords?: readonly string[] };
 
 /**

@@ -13,6 +13,20 @@ const insertSql = `insert into push_reports
   from json_each(?) join monitor_states s on s.key = value ->> 0 and s.epoch = value ->> 9
   where true on conflict do nothing`;
 
+/** Difference between the clocks of nodes that does not mean that one of them was wrong. */
+const toleratedAheadMs = 3_600_000;
+
+/**
+ * Moves reports directly before a later one that has an earlier time, because the clock was ahead when they arrived.
+ * Otherwise they would stay the newest reports, and the limit would delete all later ones.
+ */
+const moveAheadSql = `update or replace push_reports set at = moved.at from (
+    select p.monitor_key as key, p.at as earlier,
+      k.value ->> 1 - row_number() over (partition by p.monitor_key order by p.at desc) as at
+    from json_each(?) k join push_reports p on p.monitor_key = k.value ->> 0
+    where p.at > k.value ->> 1 + ${toleratedAheadMs}) moved
+  where push_reports.monitor_key = moved.key and push_reports.at = moved.earlier`;
+
 const limitSql = `delete from push_reports where (monitor_key, at) in (
   select p.monitor_key, p.at from json_each(?) k join push_reports p on p.monitor_key = k.value
   where p.at < (select l.at from push_reports l where l.monitor_key = k.value
@@ -36,10 +50,11 @@ export function insertReports(rows: readonly (ReportRow & { epoch: number })[]):
     row.userAgent,
     row.epoch,
   ]);
-  const keys = [...new Set(rows.map(({ monitorKey }) => monitorKey))];
+  const newest = new Map(rows.map(({ monitorKey, at }) => [monitorKey, at]));
   return [
     { text: insertSql, parameters: [JSON.stringify(list)] },
-    { text: limitSql, parameters: [JSON.stringify(keys)] },
+    { text: moveAheadSql, parameters: [JSON.stringify([...newest])] },
+    { text: limitSql, parameters: [JSON.stringify([...newest.keys()])] },
   ];
 }
 
@@ -54,13 +69,13 @@ export function parseOpenRuns(json: string): OpenRuns {
   return openRunsOf(rows.toReversed().map(([at, kind, runId]) => ({ at, kind, runId })));
 }
 
-/** Lists the reports of a monitor, newest first. */
-export function listReports(store: Store, monitorKey: number): Promise<ReportRow[]> {
+/** Lists the reports of a monitor, newest first. Those from a time when the clock was ahead count as of `now`. */
+export function listReports(store: Store, monitorKey: number, now: number): Promise<ReportRow[]> {
   return store.query<ReportRow>(
-    `select monitor_key as monitorKey, at, kind, run_id as runId, duration_ms as durationMs,
+    `select monitor_key as monitorKey, min(at, ?) as at, kind, run_id as runId, duration_ms as durationMs,
       exit_status as exitStatus, body, address, user_agent as userAgent
-    from push_reports where monitor_key = ? order by at desc`,
-    [monitorKey],
+    from push_reports where monitor_key = ? order by push_reports.at desc`,
+    [now, monitorKey],
   );
 }
 
@@ -96,15 +111,16 @@ export async function listBriefReports(
   organizationId: string,
   monitorIds: readonly string[],
   limit: number,
+  now: number,
 ): Promise<Map<string, BriefReport[]>> {
   const rows = await store.query<{ id: string; reports: string }>(
     `select s.monitor_id as id, (
-      select json_group_array(json_array(r.at, r.kind, r.run_id, r.duration_ms)) from (
+      select json_group_array(json_array(min(r.at, ?), r.kind, r.run_id, r.duration_ms)) from (
         select at, kind, run_id, duration_ms from push_reports where monitor_key = s.key
         order by at desc limit ?) r) as reports
     from monitor_states s
     where s.organization_id = ? and s.monitor_id in (select value from json_each(?))`,
-    [limit, organizationId, JSON.stringify(monitorIds)],
+    [now, limit, organizationId, JSON.stringify(monitorIds)],
   );
   type Brief = [number, ReportRow["kind"], string | null, number | null];
   return new Map(

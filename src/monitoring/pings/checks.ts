@@ -93,12 +93,13 @@ async function listChecks(scope: Scope, version: ChecksVersion, query: URLSearch
 async function toChecks(scope: Scope, version: ChecksVersion, monitors: readonly Monitor[]) {
   const { store, organizationId, clock } = scope;
   const ids = monitors.map(({ id }) => id);
-  const reports = await listBriefReports(store, organizationId, ids, reportsPerCheck);
+  const now = clock();
+  const reports = await listBriefReports(store, organizationId, ids, reportsPerCheck, now);
   return monitors.map((monitor) => {
     const reportsOfMonitor = reports.get(monitor.id) ?? [];
     const job = monitor as unknown as CheckedJob;
     return {
-      ...toCheck(job, describeJob(monitor, reportsOfMonitor), version, clock()),
+      ...toCheck(job, describeJob(monitor, reportsOfMonitor), version, now),
       ...(scope.mayWrite ? listAddresses(scope, monitor, version) : { unique_key: keyOf(monitor) }),
     };
   });

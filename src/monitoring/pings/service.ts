@@ -18,12 +18,12 @@ export async function getJob(scope: Scope, id: string, limit: number): Promise<J
   const monitor = await getMonitor(scope, id);
   if (monitor.type !== "push")
     throw new AppError("CONFLICT", "Only a push monitor has reports of a job.");
-  const reports = await listReports(scope.store, (await getMeasured(scope, id)).key);
+  const now = scope.clock();
+  const reports = await listReports(scope.store, (await getMeasured(scope, id)).key, now);
   const runs = openRunsOf(reports.toReversed());
   const reporting = { intervalSeconds: monitor.interval, settings: { ...monitor } };
   const last = reports.find(({ kind }) => kind === "success" || kind === "failure");
   const since = last?.at ?? Date.parse(monitor.createdAt);
-  const now = scope.clock();
   const overdueAt = computeDeadline({ ...reporting, runs }, runs.current?.at ?? since);
   const isWaiting = monitor.status !== "paused" && overdueAt !== Infinity && overdueAt > now;
   return {

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import type { ReportKind } from "../../../src/core/statuses.ts";
+import type { Job } from "../../../src/monitoring/jobs/schema.ts";
 import { createReport } from "../../../src/monitoring/jobs/report-rules.ts";
 import { sha256 } from "../../../src/core/ids.ts";
 import { CheckEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
@@ -10,12 +12,14 @@ async function createWatched(fields: object = {}) {
   const job = await watch.createJob({ interval: 60, grace: 60, ...fields });
   const time = { wall: watch.time.now, monotonic: 0 };
   const machine = { families: new Set(["IPv4"] as const), hasHandles: true };
-  const engine = new CheckEngine({
-    ...watch.appliance,
-    clock: () => time.wall,
-    monotonic: () => time.monotonic,
-    machine: { network: () => machine.families, hasHandles: () => machine.hasHandles },
-  });
+  const createEngine = () =>
+    new CheckEngine({
+      ...watch.appliance,
+      clock: () => time.wall,
+      monotonic: () => time.monotonic,
+      machine: { network: () => machine.families, hasHandles: () => machine.hasHandles },
+    });
+  let engine = createEngine();
   await engine.runOnce();
   const pass = async (seconds: number) => {
     for (let passed = 0; passed < seconds * 1000; passed += 250) {
@@ -24,8 +28,8 @@ async function createWatched(fields: object = {}) {
       await engine.runOnce();
     }
   };
-  const report = () =>
-    engine.report(sha256(job.path.slice("/push/".length)), createReport("success"));
+  const report = (kind: ReportKind = "success") =>
+    engine.report(sha256(job.path.slice("/push/".length)), createReport(kind));
   await pass(1);
   await report();
   return {
@@ -35,6 +39,11 @@ async function createWatched(fields: object = {}) {
     engine,
     pass,
     report,
+    restart: () => (engine = createEngine()).runOnce(),
+    read: async (): Promise<Job> => {
+      watch.time.now = time.wall;
+      return (await watch.api("GET", `/api/v1/monitors/${job.id}/job`)).json.data;
+    },
     state: async () => (await watch.readMonitor(job.id)).status as string,
     unknown: async () =>
       (await watch.readBeats(job.id)).flatMap(({ status, message }) =>
@@ -45,10 +54,10 @@ async function createWatched(fields: object = {}) {
   };
 }
 
-type Job = Awaited<ReturnType<typeof createWatched>>;
+type WatchedJob = Awaited<ReturnType<typeof createWatched>>;
 
 /** Interruptions that prevent reports, as the engine sees them. */
-const interruptions: Record<string, (job: Job, seconds: number) => Promise<void>> = {
+const interruptions: Record<string, (job: WatchedJob, seconds: number) => Promise<void>> = {
   "a process that was stopped": async ({ time, engine }, seconds) => {
     time.wall += seconds * 1000;
     time.monotonic += seconds * 1000;
@@ -146,6 +155,49 @@ test("a clock that is set back makes a scheduled job late by its new time, and n
   expect(await job.wentDown()).toBe(0);
   await job.pass(8 * 60);
   expect(await job.wentDown()).toBe(1);
+});
+
+describe("a report that arrived while the clock was a year ahead", () => {
+  const yearMs = 365 * 86_400_000;
+  const jobs = {
+    "with an interval": {},
+    "with a schedule": { schedule: "* * * * *" },
+  };
+
+  for (const [name, fields] of Object.entries(jobs))
+    for (const kind of ["success", "start"] as const)
+      for (const isRestarted of [false, true])
+        test(`delays no outage of a job ${name}: ${kind}${isRestarted ? ", and a restart" : ""}`, async () => {
+          const job = await createWatched({ ...fields, maximumRunTime: 60 });
+          job.time.wall += yearMs;
+          await job.pass(1);
+          await job.report(kind);
+          job.time.wall -= yearMs;
+          if (isRestarted) await job.restart();
+          await job.pass(300);
+          expect(await job.state()).toBe("down");
+          const { overdueAt, reports } = await job.read();
+          expect(Date.parse(overdueAt ?? String(reports[0]?.at)) - job.time.wall).toBeLessThan(
+            180_000,
+          );
+          expect(Date.parse(String(reports[0]?.at))).toBeLessThanOrEqual(job.time.wall);
+        });
+
+  test("stays before the reports that follow, which are stored", async () => {
+    const job = await createWatched();
+    job.time.wall += yearMs;
+    for (let count = 0; count < 100; count++) await job.report("log");
+    job.time.wall -= yearMs;
+    await job.pass(1);
+    await job.report("failure");
+    await job.pass(1);
+    await job.report();
+    const { reports } = await job.read();
+    expect(reports.slice(0, 3).map(({ kind }) => kind)).toEqual(["success", "failure", "log"]);
+    const times = reports.map(({ at }) => Date.parse(at));
+    expect(times).toEqual(times.toSorted((one, other) => other - one));
+    expect(times[0]).toBe(job.time.wall);
+  });
 });
 
 test("a restart does not forget that a job runs", async () => {

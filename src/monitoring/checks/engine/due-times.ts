@@ -2,6 +2,7 @@
 import type { Clock } from "../../../core/time/clock.ts";
 import { monitorBounds } from "../../../core/limits.ts";
 import { createRateLimit } from "../../../http/access/rate-limit.ts";
+import { limitStarts } from "../../jobs/report-rules.ts";
 import { computeDeadline, computeNextSilence } from "../kinds/push.ts";
 import { computeNextSlot, computePhase } from "../rules.ts";
 import type { TroubleWatch } from "./own-trouble.ts";
@@ -43,8 +44,10 @@ export class DueTimes {
 
   /** Returns when the next report of a push monitor becomes overdue that waits from `since` (Unix milliseconds). */
   computeSilence(monitor: Watched, since: number): number {
-    monitor.waitsSince = since;
-    return this.monotonic() + (computeDeadline(monitor, since) - this.clock());
+    const now = this.clock();
+    monitor.runs = limitStarts(monitor.runs, now);
+    monitor.waitsSince = Math.min(since, now);
+    return this.monotonic() + (computeDeadline(monitor, monitor.waitsSince) - now);
   }
 
   /**
@@ -54,6 +57,8 @@ export class DueTimes {
   computePostponed(monitor: Watched): number | null {
     if (typeof monitor.settings?.["schedule"] !== "string" || monitor.runs.current !== null)
       return null;
+    // A last report in the future arrived while the clock was ahead.
+    monitor.waitsSince = Math.min(monitor.waitsSince, this.clock());
     const waitMs = computeDeadline(monitor, monitor.waitsSince) - this.clock();
     return waitMs > toleratedMs ? this.monotonic() + waitMs : null;
   }
