@@ -17,8 +17,8 @@ const insertSql = `insert into push_reports
 const toleratedAheadMs = 3_600_000;
 
 /**
- * Moves reports directly before a later one that has an earlier time, because the clock was ahead when they arrived.
- * Otherwise they would stay the newest reports, and the limit would delete all later ones.
+ * Moves reports with a future time directly before the new report, because they arrived while the clock was ahead.
+ * Otherwise they would remain the newest ones, and the limit would delete all others.
  */
 const moveAheadSql = `update or replace push_reports set at = moved.at from (
     select p.monitor_key as key, p.at as earlier,
