@@ -187,6 +187,15 @@ const cases: Case[] = [
     ],
   },
   {
+    name: "a test of Grafana, which nothing would end, opens no alert",
+    type: "grafana",
+    body: {
+      ...webhook,
+      alerts: [{ ...firing, labels: { alertname: "TestAlert", instance: "Grafana" } }, firing],
+    },
+    expected: [{ key: firing.fingerprint }],
+  },
+  {
     name: "a rule of Grafana without data",
     type: "grafana",
     body: {
@@ -363,6 +372,29 @@ const cases: Case[] = [
     name: "a downtime of Checkmk changes nothing",
     type: "checkmk",
     body: { ...checkmk, NOTIFY_NOTIFICATIONTYPE: "DOWNTIMESTART" },
+    expected: [],
+  },
+  ...["FLAPPINGSTOP", "FLAPPINGDISABLED", "DOWNTIMEEND", "DOWNTIMECANCELLED"].flatMap((type) =>
+    (
+      [
+        ["OK", "resolved"],
+        ["CRITICAL", "open"],
+      ] as const
+    ).map(([state, status]) => ({
+      name: `${type} of Checkmk, with the state ${state}`,
+      type: "checkmk" as const,
+      body: { ...checkmk, NOTIFY_NOTIFICATIONTYPE: type, NOTIFY_SERVICESTATE: state },
+      expected: [{ key: "db1;Filesystem /", status }],
+    })),
+  ),
+  {
+    name: "the start of flapping in Checkmk changes nothing",
+    type: "checkmk",
+    body: {
+      ...checkmk,
+      NOTIFY_NOTIFICATIONTYPE: "FLAPPINGSTART",
+      NOTIFY_SERVICESTATE: "OK",
+    },
     expected: [],
   },
   {

@@ -20,6 +20,11 @@ const ends = [
   "Backup-OK",
   "Shop is back up, it was down for 5 min",
   "Resolved: the shop is down",
+  "State changed from CRITICAL to OK",
+  "WARNING to OK: disk",
+  "db1 UP, was DOWN for 5 min",
+  "Backend up",
+  "OK: 0 ERROR",
 ];
 test.each(ends)("“%s” is the end of a problem", (subject) => {
   expect(isUsualEnd(subject)).toBe(true);
@@ -44,6 +49,17 @@ const problems = [
   "DOWN: online shop",
   "Success rate below 90 %",
   "/opt/recovery/run exited with 1",
+  "State changed from OK to CRITICAL",
+  "OK to WARNING: disk",
+  "db1 is UP but its service is DOWN",
+  "ERROR: the last success was on Monday",
+  "Heads up: the certificate expires",
+  "Follow up: disk full",
+  "Time to catch up on updates",
+  "Speed up the site",
+  "Please back up the data",
+  "1 of 2 nodes online: degraded",
+  "log-on success audit missing",
 ];
 test.each(problems)("“%s” is a problem", (subject) => {
   expect(isUsualEnd(subject)).toBe(false);

@@ -349,15 +349,28 @@ describe("the SMTP listener", () => {
     expect(await readAlerts("&status=open")).toHaveLength(1);
   });
 
-  test("a mail without subject and text is rejected for good, and is in the log", async () => {
+  test("a mail without subject and text is a problem, such as a picture of a camera", async () => {
     await using world = await createWorld();
-    const { createSource, listener, listLog } = world;
-    const { address, id } = await createSource();
-    const lines = [...mailTo(address), "DATA", "From: a@b.c\r\n\r\n."];
-    expect(await converse(listener.number, lines)).toMatch(
-      /\n554 5\.6\.0 subject is required\.\r\n$/,
-    );
-    expect(await listLog(id)).toMatchObject([{ status: 422, outcome: "subject is required." }]);
+    const { createSource, listener, later, readAlerts } = world;
+    const { address } = await createSource();
+    for (const headers of ["From: a@b.c", "Subject: "]) {
+      const lines = [...mailTo(address), "DATA", `${headers}\r\n\r\n.`];
+      expect(await converse(listener.number, lines)).toMatch(/\n250 2\.0\.0 Stored\r\n$/);
+    }
+    await later();
+    expect((await readAlerts("&status=open")).map(({ title }) => title).toSorted()).toEqual([
+      "Mail from a@b.c",
+      "Mail from an unknown sender",
+    ]);
+  });
+
+  test("the address can be quoted", async () => {
+    await using world = await createWorld();
+    const { createSource, listener } = world;
+    const { address } = await createSource();
+    const quoted = address.replace(/^(.*)@/, '"$1"@');
+    const lines = [...mailTo(quoted), "DATA", "Subject: Disk full\r\n\r\n."];
+    expect(await converse(listener.number, lines)).toMatch(/\n250 2\.0\.0 Stored\r\n$/);
   });
 
   test("a large attachment is discarded, and a mail beyond the limit is rejected", async () => {
@@ -405,10 +418,11 @@ describe("the SMTP listener", () => {
     await using world = await createWorld({ perMinute: 6 });
     const { createSource, send, listener, readMetrics } = world;
     const { address } = await createSource();
+    const keyed = await createSource({ mailRules: { key: "host=(.+)" } });
     await send(address);
     await Promise.allSettled([
       send("nobody@lan.example"),
-      send(address, { subject: "", text: "" }),
+      send(keyed.address),
       send(address, { attachments: [{ content: Buffer.alloc(mailBounds.size.value) }] }),
     ]);
     const open = await dialPort(listener.number);

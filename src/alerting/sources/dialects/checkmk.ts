@@ -47,12 +47,16 @@ export const readCheckmk: ReadReports = ({ body }) => {
   ];
 };
 
+/** Checkmk sends no recovery during a downtime or flapping, so the state at their end decides. */
+const decidingTypes =
+  /^(?:PROBLEM|ALERTHANDLER.*|FLAPPINGSTOP|FLAPPINGDISABLED|DOWNTIMEEND|DOWNTIMECANCELLED)$/;
+
 /** Null for a notification that changes nothing, such as the start of a downtime. */
 function statusOf(type: string, state: string): ReportStatus | null {
   if (type === "") throw invalidFieldError("NOTIFICATIONTYPE", "is required");
   if (type === "RECOVERY") return "resolved";
   if (type === "ACKNOWLEDGEMENT") return "acknowledged";
-  if (type !== "PROBLEM" && !type.startsWith("ALERTHANDLER")) return null;
+  if (!decidingTypes.test(type)) return null;
   return state === "OK" || state === "UP" ? "resolved" : "open";
 }
 

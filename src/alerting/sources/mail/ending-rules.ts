@@ -4,15 +4,23 @@
 const endingWords =
   /(?<![\p{L}\p{N}])(?:(resolved|recovered|recovery|restored|cleared|back to normal)|(up|online)|ok|success|successful|successfully|succeeded)(?![\p{L}\p{N}])/giu;
 const failureWords =
-  /(?<![\p{L}\p{N}])(?:fail|fails|failed|failing|failures?|unsuccessful|unsuccessfully|(?:is|are|went|goes) down)(?![\p{L}\p{N}])/giu;
+  /(?<![\p{L}\p{N}])(?:fail|fails|failed|failing|failures?|unsuccessful|unsuccessfully|missing|degraded|incomplete|aborted|crashed|(?:is|are|went|goes) down)(?![\p{L}\p{N}])/giu;
 /** Such as “DOWN: …”. */
 const leadingFailure = /^[^\p{L}\p{N}]*down(?![\p{L}\p{N}])/iu;
 /** Such as “success rate”. */
 const rateAfter = /^\s{1,3}(?:rates?|ratio)(?![\p{L}\p{N}])/iu;
 /** Such as “OK: …”, “[Up] …”, with any text after it. */
 const leadingEnding = /^[^\p{L}\p{N}]*(?:ok|success|successful|up|online)\s{0,3}[:|\]–—]/iu;
-/** The state before a change, such as `OK -> CRIT`. */
-const earlierState = /[\p{L}\p{N}]{1,20}\s{0,3}(?:->|=>|→)/gu;
+const states =
+  "(?:ok|up|online|normal|down|offline|warn|warning|crit|critical|error|failed|alert|alarm|problem|unknown|degraded)(?![\\p{L}\\p{N}])";
+/** The state before a change, such as `OK -> CRIT`, “OK to CRITICAL” or “was DOWN”. */
+const earlierState = new RegExp(
+  `[\\p{L}\\p{N}]{1,20}\\s{0,3}(?:->|=>|→)|(?<![\\p{L}\\p{N}])(?:${states}\\s{1,3}to(?=\\s{1,3}${states})|was\\s{1,3}${states})`,
+  "giu",
+);
+/** States that tools write in capitals. */
+const failureStates =
+  /(?<![\p{L}\p{N}])(?:DOWN|OFFLINE|CRIT|CRITICAL|ERROR|PROBLEM)(?![\p{L}\p{N}])/gu;
 /** Cron mails what a command printed, with the command as the subject. */
 const cron = /^Cron <[^<>\s]+@[^<>\s]+> /i;
 
@@ -24,7 +32,7 @@ const negation =
   /(?:(?<![\p{L}\p{N}])(?:not|never|no|without|cannot|(?:unable|fail(?:s|ed|ing)?) to)|n['’]t)\s{1,3}(?:\p{L}{1,20}\s{1,3}){0,2}$/iu;
 /** Such as “filling up”, “set up” or “start-up”. */
 const otherUpBefore =
-  /(?:(?:\p{L}ing|fill(?:s|ed)|pile[sd]?|set|start(?:s|ed)?|look(?:s|ed)?|clean(?:s|ed)?|hung|hangs?|shut|lock(?:s|ed)?|sign(?:s|ed)?|used?|backed)\s{1,3}|[\p{L}\p{N}]-)$/iu;
+  /(?:(?:\p{L}ing|(?<![\p{L}\p{N}])(?:fill(?:s|ed)|pile[sd]?|set|start(?:s|ed)?|look(?:s|ed)?|clean(?:s|ed)?|hung|hangs?|shut|lock(?:s|ed)?|sign(?:s|ed)?|used?|backed|catch(?:es)?|caught|follow(?:s|ed)?|heads|speeds?|warm(?:s|ed)?|wakes?|ramp(?:s|ed)?|picks?|queue[sd]?|stack(?:s|ed)?|builds?|built|frees?|wraps?|(?:^|(?:to|please|must|should|and)\s{1,3})back))\s{1,3}|[\p{L}\p{N}]-)$/iu;
 const otherUpAfter = /^(?:\s{1,3}to(?![\p{L}\p{N}])|-[\p{L}\p{N}])/iu;
 /** Such as “0 failed” or “without any failures”. */
 const negationBefore = /(?<![\p{L}\p{N}])(?:0|no|zero|without(?: any)?)\s{1,3}$/iu;
@@ -60,7 +68,7 @@ export function isUsualEnd(subject: string): boolean {
     if (isUp === undefined ? !rateAfter.test(after) : !isOtherUp(before, after)) isWeak = true;
   }
   if (!isWeak || leadingFailure.test(text)) return false;
-  for (const { before } of findWords(failureWords, text))
-    if (!negationBefore.test(before)) return false;
+  for (const words of [failureWords, failureStates])
+    for (const { before } of findWords(words, text)) if (!negationBefore.test(before)) return false;
   return true;
 }

@@ -26,9 +26,16 @@ export type MailContext = Pick<SourceContext, "writer" | "wrongTokens"> & {
   reportRun: (job: PingTarget, report: PushReport) => Promise<void>;
 };
 
-/** Returns the credential in an address: the part of its local part after the last +, or the whole local part. */
+/**
+ * Returns the credential in an address: the part of its local part after the last +, or the whole local part. It can be
+ * quoted (RFC 5321, section 4.1.2).
+ */
 const readMailToken = (address: string): string =>
-  address.slice(0, address.lastIndexOf("@")).split("+").at(-1) ?? "";
+  address
+    .slice(0, address.lastIndexOf("@"))
+    .replace(/^"(.*)"$/, "$1")
+    .split("+")
+    .at(-1) ?? "";
 
 /** The recipient of a mail: an alert source, or a job, whose address contains the token of its push monitor. */
 export type MailRecipient = { source: SourceRow } | { job: PingTarget };

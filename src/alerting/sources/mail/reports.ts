@@ -14,7 +14,7 @@ const problemWords =
     " ",
   );
 
-/** Returns the report of a mail; none for an ignored one. Throws VALIDATION_ERROR if it has neither subject nor text. */
+/** Returns the report of a mail; none for an ignored one. Throws VALIDATION_ERROR if it has no key. */
 export async function readMailReports(
   mail: MailMessage,
   rules: MailRules | null,
@@ -24,8 +24,8 @@ export async function readMailReports(
   const { searchIn = "subject", key: keyPattern = null } = rules ?? {};
   const endings = rules?.resolvedWhen ?? usualEndings;
   const searched = searchIn === "subject" ? mail.subject : `${mail.subject}\n${mail.text}`;
-  const title = mail.subject === "" ? (mail.text.split("\n")[0] ?? "").trim() : mail.subject;
-  if (title === "") throw invalidFieldError("subject", "is required");
+  const [firstLine = ""] = mail.text.split("\n");
+  const title = mail.subject || firstLine.trim() || `Mail from ${mail.from || "an unknown sender"}`;
   if (await matchesOne(rules?.ignoredWhen ?? [], searched)) return [];
   const isEnd = Bun.deepEquals(endings, usualEndings)
     ? isUsualEnd(searched)
