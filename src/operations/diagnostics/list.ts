@@ -19,6 +19,7 @@ import { examineDrills, examineOnCall } from "./on-call.ts";
 import { examinePublishing } from "./publishing.ts";
 import { examinePorts, examineProblems } from "./server.ts";
 import { examineLinks, examineName, examineSettings, type Settings } from "./settings.ts";
+import { examineTimeZones, listUsedZones } from "./time-zones.ts";
 
 /** Context of diagnostics that the doctor and the running appliance share. */
 export type WatchContext = {
@@ -127,6 +128,11 @@ export const dataDiagnostics: readonly Diagnostic<DataContext>[] = [
     examine: ({ settings, store }) => examineLinks(settings, store),
   },
   { id: "clock", area: "Clock", leavesMachine: true, examine: examineClock },
+  {
+    id: "time zones",
+    area: "Clock",
+    examine: async ({ store, clock }) => examineTimeZones(await listUsedZones(store), clock()),
+  },
   {
     id: "network",
     area: "Network",
