@@ -358,10 +358,9 @@ describe("the SMTP listener", () => {
       expect(await converse(listener.number, lines)).toMatch(/\n250 2\.0\.0 Stored\r\n$/);
     }
     await later();
-    expect((await readAlerts("&status=open")).map(({ title }) => title).toSorted()).toEqual([
-      "Mail from a@b.c",
-      "Mail from an unknown sender",
-    ]);
+    expect((await readAlerts("&status=open")).map(({ title }) => title)).toEqual(
+      expect.arrayContaining(["Mail from a@b.c", "Mail from an unknown sender"]),
+    );
   });
 
   test("the address can be quoted", async () => {
