@@ -268,13 +268,13 @@ function assertOwnPort(
 /** Throws VALIDATION_ERROR for header options without a trusted proxy or the header with the user. */
 function assertHeaderOptions(config: Config, givenAs: ReadonlyMap<string, string>) {
   const { trustedHeaderUser, trustProxy } = config;
-  const further = [
+  const dependentOptions = [
     "trustedHeaderEmail",
     "trustedHeaderName",
     "trustedHeaderGroups",
     "trustedHeaderSignOut",
   ] as const;
-  const alone = further.find((name) => config[name] !== undefined);
+  const alone = dependentOptions.find((name) => config[name] !== undefined);
   if (trustedHeaderUser === undefined && alone !== undefined)
     throw invalidFieldError(
       givenAs.get(alone) ?? alone,
@@ -296,11 +296,9 @@ const otherVariables = [
 ];
 
 /** Warnings about variables that look like settings but have no effect, such as a mistyped SIGNALBOX_PROT. */
-export function listUnknownVariables(
-  environment: Record<string, string | undefined> = process.env,
-): string[] {
+export function listUnknownVariables(): string[] {
   const known = settingNames.map(variableOf);
-  return Object.keys(environment)
+  return Object.keys(process.env)
     .filter((name) => name.startsWith("SIGNALBOX_"))
     .filter((name) => ![...known, ...otherVariables].includes(name))
     .map((name) => `${name} is no setting and has no effect${suggestName(name, known)}`);
@@ -342,8 +340,8 @@ type Desktop = {
 /** Returns the folders of the XDG Base Directory Specification, or their equivalents on macOS and Windows. */
 export function detectDesktop(
   environment: Record<string, string | undefined> = process.env,
-  platform: NodeJS.Platform = process.platform,
 ): Desktop {
+  const { platform } = process;
   const { XDG_DATA_HOME, XDG_CONFIG_HOME, LOCALAPPDATA, APPDATA } = environment;
   const { DISPLAY, WAYLAND_DISPLAY } = environment;
   if (platform === "win32")
@@ -377,14 +375,10 @@ export function detectDesktop(
 export const getEnvironment = (): Readonly<Record<string, string | undefined>> => process.env;
 
 /** Reads the variables that systemd sets for a service (see sd_notify(3) and sd_watchdog_enabled(3)). */
-export function readSystemdVariables(
-  {
-    NOTIFY_SOCKET: notifySocket,
-    WATCHDOG_USEC,
-    WATCHDOG_PID = String(process.pid),
-  }: Record<string, string | undefined> = process.env,
-) {
-  const isOurs = WATCHDOG_USEC !== undefined && WATCHDOG_PID === String(process.pid);
+export function readSystemdVariables() {
+  const { NOTIFY_SOCKET: notifySocket, WATCHDOG_USEC, WATCHDOG_PID } = process.env;
+  const isOurs =
+    WATCHDOG_USEC !== undefined && [undefined, String(process.pid)].includes(WATCHDOG_PID);
   return { notifySocket, watchdogMs: isOurs ? Number(WATCHDOG_USEC) / 1000 : null };
 }
 

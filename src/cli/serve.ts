@@ -147,22 +147,22 @@ async function serveAppliance(config: Config, readAgain: () => Config) {
   const starting = startApp(config, { log, ...assets });
   if (isService) process.on("SIGHUP", async () => (await starting).reload(readAgain));
   const app = await starting;
-  const [here = "", ...others] = app.urls;
-  using _ = leaveAddress(config.dataDir, here);
+  const [localUrl = "", ...others] = app.urls;
+  using _ = leaveAddress(config.dataDir, localUrl);
   manager.ready();
   const links = setUpLinks(app.setUpToken, config.url, app.urls);
   const lines = [
     `Signalbox ${version} is running.`,
-    `  On this machine  ${here}`,
+    `  On this machine  ${localUrl}`,
     ...others.map((url) => `  On the network   ${url}`),
     ...app.publicUrls.map((url) => `  Public pages     ${url}`),
     ...(app.mailPort === null ? [] : [`  Mail             port ${app.mailPort}`]),
-    `  API reference    ${here}/docs`,
+    `  API reference    ${localUrl}/docs`,
     `  Data             ${resolve(config.dataDir)}`,
     ...links.map((link, index) => `  ${index === 0 ? "Set it up" : "or       "}        ${link}`),
   ];
   writeIfPossible(process.stdout, `${lines.join("\n")}\n`);
-  if (config.open) openInBrowser(links.find((link) => link.startsWith(here)) ?? here);
+  if (config.open) openInBrowser(links.find((link) => link.startsWith(localUrl)) ?? localUrl);
   await stopped;
   log.info("stopping");
   manager.stopping();

@@ -49,8 +49,11 @@ function createDefaultsSchema(section: SectionName) {
   return z.strictObject({
     ...(types.length > 0 && { type: z.enum(types as [string]).optional() }),
     ...Object.fromEntries(
-      [...byName].map(([name, its]) => {
-        const all = [...new Set(its.map(([, field]) => field))] as [z.ZodType, ...z.ZodType[]];
+      [...byName].map(([name, typedFields]) => {
+        const all = [...new Set(typedFields.map(([, field]) => field))] as [
+          z.ZodType,
+          ...z.ZodType[],
+        ];
         return [name, z.union(all).optional()];
       }),
     ),

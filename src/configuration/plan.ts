@@ -71,12 +71,12 @@ function createReferences(
   ids: ReadonlyMap<string, string>,
   people: ReadonlyMap<string, string>,
 ): References {
-  let left = maxSuggestions;
+  let remainingSuggestions = maxSuggestions;
   return {
     findId: (of, key) =>
       of === "people" ? people.get(emailKeyOf(key)) : ids.get(buildEntryId({ section: of, key })),
     suggestKey(of, key) {
-      if (key.length > maxSuggestedLength || left-- <= 0) return "";
+      if (key.length > maxSuggestedLength || remainingSuggestions-- <= 0) return "";
       const similar = entries.filter(
         (entry) => entry.section === of && Math.abs(entry.key.length - key.length) <= 2,
       );

@@ -229,7 +229,7 @@ const buildUsesSql = (
 /** Counts the monitors and groups of each channel; unused channels are omitted. */
 export function countChannelUses(tenant: Tenant): Promise<ChannelUse[]> {
   const { store, organizationId } = tenant;
-  const monitors = limitMonitors(tenant, "monitor_id");
+  const monitors = limitMonitors(tenant);
   const groups = limitToGroups(tenant, "group_id");
   return store.query<ChannelUse>(buildUsesSql(monitors.text, groups.text), [
     organizationId,
@@ -249,7 +249,7 @@ export async function findChannelUsers(tenant: Tenant, channelId: string) {
   const [monitorIds, groupIds] = await Promise.all([
     queryIds(
       "select monitor_id as id from monitor_channels where organization_id = ? and channel_id = ?",
-      limitMonitors(tenant, "monitor_id"),
+      limitMonitors(tenant),
     ),
     queryIds(
       "select group_id as id from monitor_group_channels where organization_id = ? and channel_id = ?",

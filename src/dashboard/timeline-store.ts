@@ -44,7 +44,7 @@ export function findIncidentsBetween(
   from: number,
   to: number,
 ): Promise<Timeline["incidents"]> {
-  const limit = limitIncidents(tenant, "i.id");
+  const limit = limitIncidents(tenant);
   const text = `${incidentSql}${limit.text} order by its.incident_id desc limit 50`;
   return tenant.store.query(text, [
     tenant.organizationId,

@@ -22,12 +22,12 @@ export const limitToGroups = (
         parameters: [JSON.stringify(groupIds)],
       };
 
-/** SQL condition, starting with ` and `, that a monitor is visible; `column` is the column of its ID. */
-export function limitMonitors(tenant: Pick<Tenant, "organizationId" | "groupIds">, column: string) {
+/** SQL condition, starting with ` and `, that the monitor `monitor_id` is visible. */
+export function limitMonitors(tenant: Pick<Tenant, "organizationId" | "groupIds">) {
   const groupLimit = limitToGroups(tenant);
   if (groupLimit.text === "") return groupLimit;
   return {
-    text: ` and ${column} in (select m.id from monitors m where m.organization_id = ?${groupLimit.text})`,
+    text: ` and monitor_id in (select m.id from monitors m where m.organization_id = ?${groupLimit.text})`,
     parameters: [tenant.organizationId, ...groupLimit.parameters],
   };
 }
@@ -49,16 +49,16 @@ export const ungroupedError = (path: string) =>
   });
 
 /** Error for a limited caller whose record would concern none of their monitors. */
-export const noMonitorError = (path: string) =>
+export const noMonitorError = () =>
   new AppError("FORBIDDEN", "You are limited to some monitor groups. Name a monitor of them.", {
-    details: [{ path, message: "must name a monitor of your groups" }],
+    details: [{ path: "monitorIds", message: "must name a monitor of your groups" }],
   });
 
 const inGroups = "in (select value from json_each(?3))";
 /** An incident that a monitor opened is about this monitor, also if it concerns others. */
-const isAbout = (incident: string, monitor: string) =>
-  `(${incident}.origin <> 'monitor' or ${incident}.monitor_id = ${monitor}.id)`;
-const incidentSql = `select m.group_id ${inGroups} as own, ${isAbout("i", "m")} as about
+const isAbout = (incident: string) =>
+  `(${incident}.origin <> 'monitor' or ${incident}.monitor_id = m.id)`;
+const incidentSql = `select m.group_id ${inGroups} as own, ${isAbout("i")} as about
   from incidents i
     join incident_monitors l on l.organization_id = i.organization_id and l.incident_id = i.id
     join monitors m on m.organization_id = l.organization_id and m.id = l.monitor_id
@@ -133,17 +133,16 @@ export async function isVisible(
 }
 
 /**
- * SQL condition, starting with ` and `, that an incident is visible; empty for an unlimited caller. `column` is the
- * column of its ID.
+ * SQL condition, starting with ` and `, that the incident `i` is visible; empty for an unlimited caller.
  */
-export const limitIncidents = (limit: Limit, column: string) => {
+export const limitIncidents = (limit: Limit) => {
   const groupLimit = limitToGroups(limit);
   if (groupLimit.text === "") return groupLimit;
   return {
     text: ` and exists (select 1 from incidents x
         join incident_monitors l on l.organization_id = x.organization_id and l.incident_id = x.id
         join monitors m on m.organization_id = l.organization_id and m.id = l.monitor_id
-      where x.id = ${column} and ${isAbout("x", "m")}${groupLimit.text})`,
+      where x.id = i.id and ${isAbout("x")}${groupLimit.text})`,
     parameters: groupLimit.parameters,
   };
 };

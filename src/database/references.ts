@@ -39,12 +39,11 @@ export function guardLimit(
   name: LimitName,
   table: SQLiteTable,
   condition = "true",
-  otherwise = () => overLimitError(limits, name),
 ): Prepared {
   return guardCondition(
     `(select count(*) from ${getTableName(table)} where organization_id = ? and ${condition}) <= ?`,
     [organizationId, limits[name]],
-    otherwise,
+    () => overLimitError(limits, name),
   );
 }
 

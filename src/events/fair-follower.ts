@@ -138,14 +138,14 @@ export class FairFollower<E extends LoggedEvent, Part> {
     }
     const writtenIds: string[] = [];
     for (let start = 0; start < ready.length; start += organizationsAtOnce) {
-      const some = ready.slice(start, start + organizationsAtOnce);
+      const chunk = ready.slice(start, start + organizationsAtOnce);
       const isTogether =
-        some.length > 1 &&
-        (await this.#writeNow(some.flatMap(({ statements }) => statements)).then(
+        chunk.length > 1 &&
+        (await this.#writeNow(chunk.flatMap(({ statements }) => statements)).then(
           () => true,
           () => false,
         ));
-      for (const { organizationId, statements } of some)
+      for (const { organizationId, statements } of chunk)
         if (
           isTogether ||
           (await this.tryAlone(job, organizationId, () => this.#writeNow(statements)))
@@ -335,13 +335,13 @@ export class FairFollower<E extends LoggedEvent, Part> {
 
   /** Divides the rows of a write among organizations. */
   async #decideAll(works: readonly UnreadEvents<Part>[], areBehind: boolean) {
-    let left = this.rowsAtOnce;
+    let remainingRows = this.rowsAtOnce;
     let hasDeliveries = false;
     const all: Statement[] = [];
     for (const [index, work] of works.entries()) {
-      const rows = Math.max(1, Math.floor(left / (works.length - index)));
+      const rows = Math.max(1, Math.floor(remainingRows / (works.length - index)));
       const outcome = await this.#decide(work, rows, areBehind);
-      left -= outcome.rows;
+      remainingRows -= outcome.rows;
       all.push(...outcome.statements);
       hasDeliveries ||= outcome.hasDeliveries;
     }

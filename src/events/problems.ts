@@ -110,15 +110,16 @@ export function recordProblemEnd(
 ): Prepared[] {
   const data = JSON.stringify({ problem: name, node, message });
   const key = buildProblemKey({ name, ...(node !== undefined && { node }) });
-  const which = "name = ? and (? is null or organization_id in (select value from json_each(?)))";
+  const problemSql =
+    "name = ? and (? is null or organization_id in (select value from json_each(?)))";
   const ids = organizationIds && JSON.stringify(organizationIds);
   const these = [key, ids, ids];
   return [
     {
       text: `insert into events (organization_id, at, type, subject_id, data)
-        select organization_id, ?, 'appliance.recovered', name, ? from problems where ${which}`,
+        select organization_id, ?, 'appliance.recovered', name, ? from problems where ${problemSql}`,
       parameters: [formatTimestamp(now), data, ...these],
     },
-    { text: `delete from problems where ${which}`, parameters: these },
+    { text: `delete from problems where ${problemSql}`, parameters: these },
   ];
 }

@@ -207,7 +207,8 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
  * VALIDATION_ERROR for repeated names, too long lists, and numbers that would be rounded.
  */
 export function parseJson(bytes: Uint8Array): unknown {
-  if (bytes.length === 0) throw unreadableError("The body is empty; send a JSON object.");
+  if (bytes.length === 0)
+    throw new AppError("INVALID_JSON", "The body is empty; send a JSON object.");
   let text: string;
   try {
     text = utf8.decode(bytes);
@@ -237,10 +238,6 @@ export function parseJsonText(text: string): unknown {
   const repeated = counts.members < members ? findRepeatedName(text) : null;
   if (repeated !== null) throw invalidFieldError(excerptText(repeated), "must be given only once");
   return value;
-}
-
-function unreadableError(message: string) {
-  return new AppError("INVALID_JSON", message);
 }
 
 type Counts = { members: number };

@@ -54,7 +54,7 @@ export function createRequestHandler(
       finishRequest(createErrorResponse(error, Bun.randomUUIDv7(), log));
     try {
       assertOneHost(received);
-      const response = handle(proxies.asSent(boundBody(received)));
+      const response = handle(proxies.restoreSentRequest(boundBody(received)));
       return response instanceof Response
         ? finishRequest(response)
         : response.then(finishRequest).catch(failRequest);

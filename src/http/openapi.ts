@@ -317,7 +317,7 @@ function describeDefaults(schema: unknown): void {
 export function buildOpenApi(
   routes: readonly Route[],
   version: string,
-  { paths: further = {}, webhooks = {} }: Pick<ZodOpenApiObject, "paths" | "webhooks"> = {},
+  { paths: furtherPaths = {}, webhooks = {} }: Pick<ZodOpenApiObject, "paths" | "webhooks"> = {},
 ) {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const route of routes) {
@@ -340,7 +340,7 @@ export function buildOpenApi(
     servers: [{ url: "/", description: "This appliance" }],
     security: [{ apiKey: [] }],
     tags: [...Object.values(tags), { name: "Operation", description: "Health and figures." }],
-    paths: { ...paths, ...further, ...operationalPaths },
+    paths: { ...paths, ...furtherPaths, ...operationalPaths },
     webhooks,
     components: {
       responses: errorResponses,

@@ -85,11 +85,11 @@ const importColumns = `organization_id as organizationId, id, source, status, re
   first_key as firstKey, last_key as lastKey, touched_at as touchedAt, actor_name as actorName,
   created_at as createdAt`;
 
-/** Lists imports, newest first. */
-export function listImportRows({ store, organizationId }: Tenant, limit = 20) {
+/** Lists the last 20 imports, newest first. */
+export function listImportRows({ store, organizationId }: Tenant) {
   return store.query<ImportRow>(
-    `select ${importColumns} from imports where organization_id = ? order by id desc limit ?`,
-    [organizationId, limit],
+    `select ${importColumns} from imports where organization_id = ? order by id desc limit 20`,
+    [organizationId],
   );
 }
 

@@ -58,7 +58,7 @@ export function applyPatch(
       ? {
           status,
           message: patch.message ?? defaultMessages[status],
-          translations: orNull(patch.translations),
+          translations: emptyToNull(patch.translations),
         }
       : null,
   };
@@ -98,7 +98,7 @@ export function appendImpactChanges(
 }
 
 /** Returns null for translations without any text. */
-export const orNull = (translations: Translations | undefined): Translations | null =>
+export const emptyToNull = (translations: Translations | undefined): Translations | null =>
   translations !== undefined && Object.keys(translations).length > 0 ? translations : null;
 
 /** Applies a patch to a postmortem; null if it has no text. Edits of a published one keep its publication time. */

@@ -34,7 +34,7 @@ import {
   findIncidentPage,
   streamRevisions,
 } from "./store.ts";
-import { applyPostmortemPatch, orNull } from "./rules.ts";
+import { applyPostmortemPatch, emptyToNull } from "./rules.ts";
 import {
   reviseUpdate,
   guardTimelineFits,
@@ -105,7 +105,7 @@ export function updateIncident(scope: Scope, id: string, patch: IncidentPatch) {
 
 /** Throws FORBIDDEN if a limited caller names no monitor. They could not see such an incident. */
 function assertNamesMonitor({ groupIds }: Scope, monitorIds: readonly string[] | undefined) {
-  if (groupIds !== null && monitorIds?.length === 0) throw noMonitorError("monitorIds");
+  if (groupIds !== null && monitorIds?.length === 0) throw noMonitorError();
 }
 
 /** Throws VALIDATION_ERROR for an impact on a monitor that the incident does not affect. */
@@ -140,7 +140,7 @@ export function editUpdate(
     const before = await getIncident(scope, id);
     const update = assertFound(await findUpdate(scope, id, updateId), "update");
     const current = guardCurrent(scope, incidents, before);
-    const translations = patch.translations ? orNull(patch.translations) : update.translations;
+    const translations = patch.translations ? emptyToNull(patch.translations) : update.translations;
     const isSame = message === update.message && Bun.deepEquals(translations, update.translations);
     if (isSame) return commitUnchanged(scope, current, before);
     const text = { message, translations };

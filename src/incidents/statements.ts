@@ -26,7 +26,7 @@ import {
   type AutomaticUpdate,
   type IncidentAction,
   applyPatch,
-  orNull,
+  emptyToNull,
 } from "./rules.ts";
 import type {
   Author,
@@ -305,7 +305,7 @@ export function insertIncident(
     id: createId(now),
     status,
     message,
-    translations: orNull(translations),
+    translations: emptyToNull(translations),
     createdAt: at,
     editedAt: null,
     automatic,

@@ -351,7 +351,7 @@ async function searchIncidents(tenant: SearchContext, query: IncidentQuery) {
         };
   const conditions: Condition[] = [];
   if (q !== undefined) conditions.push(buildContains("i.title", q));
-  const limit = limitIncidents(tenant, "i.id");
+  const limit = limitIncidents(tenant);
   if (limit.text !== "")
     conditions.push({ ...limit, text: limit.text.replace(/^ and /, ""), cost: 1 });
   if (states !== null)

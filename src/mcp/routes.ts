@@ -47,7 +47,7 @@ export function createMcpRoutes(restRoutes: readonly Route[], findServer: () => 
     mcpPath,
     async ({ request, requestContext }) => {
       const response = await serve(request, requestContext);
-      // The requests of tools have set their own routes.
+      // The requests of tools replaced the route with their own.
       setRoute(request, mcpPath);
       return response;
     },

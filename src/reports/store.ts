@@ -241,7 +241,7 @@ export async function findIncidentsInSpan(
   limit: number,
 ) {
   const { store, organizationId } = tenant;
-  const visible = limitIncidents(tenant, "i.id");
+  const visible = limitIncidents(tenant);
   const ofMonitorsSql =
     monitorIds === null
       ? ""

@@ -83,10 +83,10 @@ export function createIncidentReader(
       return limitUpdates(found, measureText, createTextBudget(maxIncidentTextBytes))[0] ?? null;
     },
     /** Incidents opened in this period, newest first. */
-    openedBetween: async (from: number, to: number) =>
+    listOpenedBetween: async (from: number, to: number) =>
       loadWithinBudget(store, page, shownMonitors, await queryOpened(from, to), at),
     /** Incidents opened in this period, without their timelines. */
-    async marksBetween(from: number, to: number): Promise<IncidentMark[]> {
+    async listMarksBetween(from: number, to: number): Promise<IncidentMark[]> {
       const withoutTimeline = { updates: [], earlier: 0, postmortem: null };
       const rows = await queryOpened(from, to);
       return rows.map((row) =>
@@ -268,7 +268,7 @@ const endOfTime = "~";
 async function loadIncidents(
   store: Store,
   { organizationId }: Page,
-  shown: ShownMonitors,
+  shownMonitors: ShownMonitors,
   rows: readonly StoredIncident[],
   { at, limit, before, only }: TimelineQuery,
 ): Promise<PublicIncident[]> {
@@ -318,7 +318,7 @@ async function loadIncidents(
     return toPublicIncident(
       parseIncidentRow(row),
       { updates: ownUpdates, earlier, postmortem },
-      shown,
+      shownMonitors,
     );
   });
 }
@@ -360,12 +360,12 @@ type Timeline = {
 function toPublicIncident(
   incident: IncidentRow,
   { updates, earlier, postmortem }: Timeline,
-  shown: ShownMonitors,
+  shownMonitors: ShownMonitors,
 ): PublicIncident {
   const { id, title, automatic, status, severity, monitorIds, impacts, impactChanges, ...times } =
     incident;
   // Automatic texts are about the first monitor, even if the page shows only others.
-  const subject = shown.get(monitorIds[0] ?? "")?.name ?? null;
+  const subject = shownMonitors.get(monitorIds[0] ?? "")?.name ?? null;
   const hasTitle = automatic !== null;
   const isAutomatic = hasTitle || updates.some((update) => update.automatic !== null);
   return {
@@ -375,11 +375,13 @@ function toPublicIncident(
     status,
     severity,
     monitors: monitorIds.flatMap((id) => {
-      const monitor = shown.get(id);
+      const monitor = shownMonitors.get(id);
       const impact = impacts.find(({ monitorId }) => monitorId === id)?.impact ?? null;
       return monitor === undefined ? [] : [{ id, name: monitor.name, impact }];
     }),
-    ...(impactChanges && { impactChanges: impactChanges.filter(([, id]) => shown.has(id)) }),
+    ...(impactChanges && {
+      impactChanges: impactChanges.filter(([, id]) => shownMonitors.has(id)),
+    }),
     createdAt: times.createdAt,
     updatedAt: times.updatedAt,
     resolvedAt: times.resolvedAt,

@@ -184,12 +184,12 @@ type Parts = Awaited<ReturnType<typeof readCurrentSections>>;
 function createComponents(
   page: PublicPage,
   parts: Parts,
-  shown: readonly { id: string; monitors: readonly { id: string }[] }[],
+  shownSections: readonly { id: string; monitors: readonly { id: string }[] }[],
 ) {
   const groupOf = new Map(
     parts.flatMap(({ monitors }) => monitors).map(({ id, groupId }) => [id, groupId]),
   );
-  const shownIds = new Set(shown.flatMap(({ monitors }) => monitors.map(({ id }) => id)));
+  const shownIds = new Set(shownSections.flatMap(({ monitors }) => monitors.map(({ id }) => id)));
   return {
     /** IDs of these monitors and their groups; null for an empty list, which means the whole page. */
     listComponentIds: (affected: readonly { id: string }[]): string[] | null =>
@@ -323,8 +323,8 @@ const buildSections = (
 function createPageLoader(store: Store) {
   const daysOf = createDayReader(store);
 
-  return async (page: PublicPage, present: number, at: number | null = null) => {
-    const now = at ?? present;
+  return async (page: PublicPage, currentTime: number, at: number | null = null) => {
+    const now = at ?? currentTime;
     const parts = await readSections(store, page, at);
     const monitors = parts.flatMap(({ monitors }) => monitors);
     const shownMonitors = new Map(monitors.map((monitor) => [monitor.id, monitor]));
@@ -340,7 +340,7 @@ function createPageLoader(store: Store) {
     const incidentReader = createIncidentReader(store, page, shownMonitors, monitorIds, at);
     const { currentIncidents, ...incidentReads } = incidentReader;
     const incidents = await currentIncidents(now);
-    const marks = await incidentReads.marksBetween((today - historyDays + 1) * dayMs, now + 1);
+    const marks = await incidentReads.listMarksBetween((today - historyDays + 1) * dayMs, now + 1);
     const counted = page.countImpacts ? joinById(marks, incidents) : [];
     const spans = listImpactSpans(counted, now);
     const failingSince = at === null ? store.writes.getFailingSince() : null;
@@ -349,7 +349,7 @@ function createPageLoader(store: Store) {
       page,
     );
     const sections = showImpacts(incidents);
-    const windowReader = createWindowReader(store, page, monitors, concealed, present, at);
+    const windowReader = createWindowReader(store, page, monitors, concealed, currentTime, at);
     const { currentWindows, ...windowReads } = windowReader;
     return {
       page: { ...page, historyDays },
@@ -363,7 +363,7 @@ function createPageLoader(store: Store) {
       ...createComponents(page, parts, sections),
       ...incidentReads,
       ...windowReads,
-      windowsOver: async () =>
+      readLimitedEndedWindows: async () =>
         limitDescriptions(await windowReads.readEndedWindows(), measureText, createWindowBudget()),
     };
   };

@@ -43,10 +43,10 @@ export function createWindowReader(
   { organizationId, isDefault }: Page,
   shownMonitors: ShownMonitorList,
   concealed: ConcealedRecords,
-  present: number,
+  currentTime: number,
   at: number | null = null,
 ) {
-  const now = at ?? present;
+  const now = at ?? currentTime;
   const open = shownMonitors.map(({ id, name }) => ({ id, name }));
   const byId = new Map(shownMonitors.map(({ id }, index) => [id, [index]]));
   const byGroup = Map.groupBy(shownMonitors.keys(), (index) => shownMonitors[index]?.groupId ?? "");

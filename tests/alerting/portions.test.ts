@@ -28,7 +28,7 @@ function watchWrites(store: Store, fails: (write: number) => boolean = () => fal
 }
 
 /** A monitor with more channels than fit into one write; every other one opens cases. */
-async function setUpWidely() {
+async function setUpManyChannels() {
   const services = { status: 202, headers: new Map<string, string>(), body: "{}" };
   const pager = await createPager({ exchange: async () => services });
   Object.assign(pager.appliance, { rowsAtOnce });
@@ -78,7 +78,7 @@ async function settle({
 describe("an alert with more channels than fit into one write", () => {
   for (const dies of [null, 0, 1, 2])
     test(`is sent to each of them once${dies === null ? "" : `, even if the machine stops before write ${dies}`}`, async () => {
-      const world = await setUpWidely();
+      const world = await setUpManyChannels();
       const sizes = watchWrites(world.store, (write) => write === dies);
       for (const [status, type] of [
         ["down", "monitor.down"],
@@ -95,7 +95,7 @@ describe("an alert with more channels than fit into one write", () => {
     });
 
   test("has reminders and closed cases in several writes as well", async () => {
-    const world = await setUpWidely();
+    const world = await setUpManyChannels();
     await world.job.changeState("down");
     await settle(world);
     let first = true;
@@ -118,7 +118,7 @@ describe("an alert with more channels than fit into one write", () => {
   });
 
   test("delays no events of others, and stays in order", async () => {
-    const world = await setUpWidely();
+    const world = await setUpManyChannels();
     const { job, other } = world;
     const sizes = watchWrites(world.store);
     for (const status of ["down", "up"] as const)

@@ -28,7 +28,7 @@ test("a clock that is set back blocks no client for longer than a minute", () =>
 });
 
 test("a client at its limit does not get a new one through any number of others", () => {
-  const limit = createRateLimit(3, () => 0, { most: 100 });
+  const limit = createRateLimit(3, () => 0, { maxTracked: 100 });
   for (let i = 0; i < 3; i++) limit.take("guesser");
   for (let i = 0; i < 10_000; i++) expect(limit.take(`other ${i}`)).toBe(0);
   expect(limit.take("guesser")).toBe(60);

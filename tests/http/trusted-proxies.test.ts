@@ -19,7 +19,7 @@ function readSeen(
 ) {
   const { host } = new URL(url);
   const request = new Request(url, { headers: { Host: host, ...headers } });
-  const { addressOf, asSent } = createProxies(trusted, () => peer);
+  const { addressOf, restoreSentRequest: asSent } = createProxies(trusted, () => peer);
   const sent = asSent(request);
   expect([sent.method, sent.url.replace(/^.*?:\/\/[^/]*/, "")]).toEqual(["GET", "/x?y"]);
   expect(sent.url).toStartWith(originOf(sent));
@@ -266,7 +266,7 @@ describe("an untrusted proxy on this machine", () => {
     const logged: string[] = [];
     let peer = "";
     const log = { warn: (line: string) => void logged.push(line) };
-    const { asSent } = createProxies(trusted, () => peer, log);
+    const { restoreSentRequest: asSent } = createProxies(trusted, () => peer, log);
     for (const [from, headers] of requests) {
       peer = from;
       asSent(new Request(`${direct}/`, { headers: { Host: "10.0.0.2:3210", ...headers } }));

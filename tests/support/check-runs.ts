@@ -149,7 +149,7 @@ export function createCheckContext(ending = new AbortController()): CheckContext
     membersOf: async () => [],
     browser: () => null,
     browserTurn: (work) => work(),
-    commandFolder: async () => "/nowhere",
+    getCommandFolder: async () => "/nowhere",
     signal: ending.signal,
     step: "connecting",
     memory: uncountedMemory,

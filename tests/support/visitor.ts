@@ -50,7 +50,7 @@ export async function createVisitor({
   const { api, time, store, ours } = watchWorld;
   const { clock, vault } = watchWorld.appliance;
   const { addressOf: peerOf = () => "192.168.1.7", trustProxy = [] } = settings;
-  const { addressOf, asSent } = createProxies(trustProxy, peerOf);
+  const { addressOf, restoreSentRequest: asSent } = createProxies(trustProxy, peerOf);
   const subscriptions = createSubscriptions({
     services: watchWorld.appliance,
     signUps: createNetworkLimit(5, clock),

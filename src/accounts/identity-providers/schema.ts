@@ -121,13 +121,13 @@ export const IdentityProviderPatch = bodySchema(
 );
 export type IdentityProviderPatch = z.output<typeof IdentityProviderPatch>;
 
-const { clientSecret: _clientSecret, ...shown } = settings;
+const { clientSecret: _clientSecret, ...shownSettings } = settings;
 
 /** A sign-in provider as administrators see it. */
 export const IdentityProvider = z.object({
   id: Id,
   ...commonFields,
-  ...shown,
+  ...shownSettings,
   issuer: z.string(),
   allowedDomains: z.array(z.string()),
   certificateAuthorities: z.string().nullable(),

@@ -46,25 +46,24 @@ type StoredSession = Pick<
   Record<"byPassword" | "twoFactor" | "administrator", number>;
 
 /**
- * SQL condition: the organization does not accept passwords. It does without a usable sign-in
+ * SQL condition: the organization of membership `m` does not accept passwords. It does without a usable sign-in
  * provider, so that no one is locked out.
  */
-const buildPasswordsOffCondition = (organizationId: string) =>
-  `EXISTS (SELECT 1 FROM organization_settings closed
+const passwordsOffSql = `EXISTS (SELECT 1 FROM organization_settings closed
     JOIN identity_provider_organizations opened ON opened.organization_id = closed.organization_id
     JOIN identity_providers usable ON usable.id = opened.provider_id AND usable.enabled
-    WHERE closed.organization_id = ${organizationId} AND NOT closed.password_sign_in)`;
+    WHERE closed.organization_id = m.organization_id AND NOT closed.password_sign_in)`;
 
-const membershipsOf = `SELECT o.id, o.slug, o.name, t.time_zone AS "timeZone", m.role,
+const membershipsSql = `SELECT o.id, o.slug, o.name, t.time_zone AS "timeZone", m.role,
     m.group_ids AS "groupIds" FROM memberships m
   JOIN organizations o ON o.id = m.organization_id
   JOIN organization_settings t ON t.organization_id = m.organization_id
   WHERE m.person_id = ?1 AND (?2 IS NULL OR EXISTS (SELECT 1 FROM identity_provider_organizations
     WHERE provider_id = ?2 AND organization_id = m.organization_id))
-  AND (?3 = 0 OR NOT ${buildPasswordsOffCondition("m.organization_id")})
+  AND (?3 = 0 OR NOT ${passwordsOffSql})
   ORDER BY m.created_at, o.id`;
 
-const headerPersonOf = `SELECT i.person_id AS "personId" FROM identities i
+const headerPersonSql = `SELECT i.person_id AS "personId" FROM identities i
   JOIN identity_providers p ON p.id = i.provider_id
   WHERE i.subject = ? AND p.enabled AND p.settings ->> '$.preset' = 'proxy'`;
 
@@ -77,7 +76,7 @@ function createMembershipReader(store: Store, passwordsEverywhere: boolean) {
   async function listMemberships(personId: string, way: SignInWay = directWay) {
     const isFiltered = way.byPassword && !passwordsEverywhere;
     const parameters = [personId, way.providerId, Number(isFiltered)];
-    return (await store.query<StoredMembership>(membershipsOf, parameters)).map(toMembership);
+    return (await store.query<StoredMembership>(membershipsSql, parameters)).map(toMembership);
   }
 
   /** Returns the organizations of a session; null if it opens none because passwords are off in all. */
@@ -88,7 +87,7 @@ function createMembershipReader(store: Store, passwordsEverywhere: boolean) {
   }
 
   async function findHeaderPerson(user: string) {
-    const [row] = await store.query<{ personId: string }>(headerPersonOf, [user]);
+    const [row] = await store.query<{ personId: string }>(headerPersonSql, [user]);
     return row?.personId ?? null;
   }
 

@@ -157,7 +157,7 @@ export async function startSession(
   context: VisitorContext,
   person: Pick<PersonRow, "id" | "name" | "emailKey" | "version">,
   stage: "signed-in" | "two-factor",
-  further: readonly Statement[] = [],
+  furtherStatements: readonly Statement[] = [],
   way: SignInWay = passwordWay,
 ): Promise<Stage> {
   const { store } = context;
@@ -179,7 +179,7 @@ export async function startSession(
       { action, subjectId: id, ...(fields && { fields }) },
     );
   await store.atomic([
-    ...further,
+    ...furtherStatements,
     guardPersonUnchanged(person),
     ...statements,
     ...linked,

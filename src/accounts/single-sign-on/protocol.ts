@@ -79,7 +79,7 @@ export async function redeemResponse(
   const usesGroups = provider.organizations.some(({ groupRoles }) => groupRoles.length > 0);
   const hasMore =
     metadata.userinfo_endpoint !== undefined && needsUserInfo(idClaims, provider, usesGroups);
-  const further = hasMore
+  const userInfo = hasMore
     ? await library.processUserInfoResponse(
         metadata,
         client,
@@ -87,7 +87,7 @@ export async function redeemResponse(
         await library.userInfoRequest(metadata, client, tokens.access_token, options),
       )
     : {};
-  const claims = mergeClaims(idClaims, further);
+  const claims = mergeClaims(idClaims, userInfo);
   if (usesGroups && lacksGroups(claims, provider)) throw tooManyGroupsError(provider);
   const readResult = readClaims(metadata.issuer, idClaims.sub, claims, provider);
   if (readResult.groups.length > singleSignOnBounds.groups.value || readResult.subject.length > 255)

@@ -151,12 +151,12 @@ function listRecipients({ snapshot }: Decision, { family, subjectId }: OpenRecor
 function notifyRestored(decision: Decision, channelId: string) {
   const { snapshot, out } = decision;
   for (const record of [...snapshot.records.values()].flat()) {
-    const deliveryId = snapshot.known.get(record.id)?.get(channelId);
+    const deliveryId = snapshot.lastDeliveryIds.get(record.id)?.get(channelId);
     const state = notifiedStateOf(record);
     if (deliveryId === undefined) notifyChannelOfOpenAlert(decision, record, channelId);
     else if (state !== null && !snapshot.notified.get(record.subjectId)?.has(channelId))
       out.recordEarlier(record, channelId, [deliveryId, state]);
-    if (out.rest() !== null) return;
+    if (out.getRest() !== null) return;
   }
 }
 
@@ -169,7 +169,7 @@ function notifyOfReturn(decision: Decision, recordId: string) {
   const record = [...snapshot.records.values()].flat().find(({ id }) => id === recordId);
   if (record === undefined) return;
   for (const channelId of listRecipients(decision, record))
-    if (snapshot.known.get(recordId)?.has(channelId) !== true)
+    if (snapshot.lastDeliveryIds.get(recordId)?.has(channelId) !== true)
       notifyChannelOfOpenAlert(decision, record, channelId);
 }
 

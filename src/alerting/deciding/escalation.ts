@@ -52,7 +52,7 @@ function runDueStep(decision: Decision, record: OpenRecord) {
     planned.filter(({ delayMs }) => delayMs === 0).map(({ channelId }) => channelId),
     describeStep(record, policy, number),
   );
-  if (out.rest() !== null) return;
+  if (out.getRest() !== null) return;
   planLater(decision, record, planned, stage);
   addEscalation(decision, record, `Step ${number} of ${policy.steps.length}: ${texts.join(", ")}.`);
   const from = findStart(record.escalatedFrom ?? record.dueAt, record.dueAt, policy, stage, now);
@@ -123,7 +123,7 @@ function finishEscalation(decision: Decision, record: OpenRecord, policy: Runnin
     to.map(({ id }) => id),
     { policy: policy?.name ?? null, step: null, steps: null },
   );
-  if (out.rest() !== null) return;
+  if (out.getRest() !== null) return;
   const names = to.map(({ name }) => name).join(", ");
   addEscalation(
     decision,
@@ -163,7 +163,7 @@ export function sendPlanned(
     out.write(guardRecord(snapshot.organizationId, record));
     const data = describeStep(record, findPlan(decision, record), step + 1);
     notifyOfRecord(decision, record, [channelId], data);
-    if (out.rest() !== null) return;
+    if (out.getRest() !== null) return;
   }
   out.write(removeNotification(snapshot.organizationId, { recordId: record.id, channelId, now }));
 }

@@ -124,8 +124,8 @@ export class AlertFanOut {
     let rest: EventPart | null = null;
     for (const event of events) {
       applyEvent(decision, event);
-      if (decision.out.rest() === null) decideAgain(decision, event);
-      const unfinished = decision.out.rest();
+      if (decision.out.getRest() === null) decideAgain(decision, event);
+      const unfinished = decision.out.getRest();
       if (unfinished !== null) {
         rest = unfinished.part && { event: { seq: event.seq, ...unfinished.part } };
         break;

@@ -173,7 +173,7 @@ export function notifyOfJoined(decision: JoiningContext, monitor: WatchedMonitor
     const alert = createAlert("monitor.down", at, data, now);
     const notified = out.notify(alert, listNotified(snapshot, id, "down"), false, record);
     out.recordNotified(id, notified, "down", since);
-    if (out.rest() !== null) return;
+    if (out.getRest() !== null) return;
     changeContent(decision, record, { type: record.type, at, data });
   }
   recordJoined(decision, id, formatTimestamp(now));
@@ -182,7 +182,7 @@ export function notifyOfJoined(decision: JoiningContext, monitor: WatchedMonitor
 /** Lists the joined outages of an alert in its timeline, no later than its end. */
 export function recordJoined({ snapshot, out }: JoiningContext, leaderId: string, at: string) {
   const memory = memoryOf(snapshot, leaderId);
-  if (memory.joinedDueAt === null || out.rest() !== null) return;
+  if (memory.joinedDueAt === null || out.getRest() !== null) return;
   const all = [...(snapshot.joined.get(leaderId)?.values() ?? [])];
   const joined = describeJoined(snapshot, leaderId);
   const record = findRecord(snapshot, leaderId, "state");

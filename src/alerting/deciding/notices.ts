@@ -39,7 +39,7 @@ export function announceShifts(decision: Decision, { monitorId: id, dueAt = 0 }:
       false,
       null,
     );
-    if (out.rest() !== null) return;
+    if (out.getRest() !== null) return;
     out.write(insertNotice({ organizationId, scheduleId: id, ...shift }));
   }
   out.write(delayNotices(organizationId, id, { from: dueAt, to: nextAt }));

@@ -240,7 +240,7 @@ export function resolveRecord(
   { because, at }: { because: Ending; at: string },
 ) {
   const open = findRecord(snapshot, subjectId, family);
-  if (open === null || out.rest() !== null) return;
+  if (open === null || out.getRest() !== null) return;
   const [ending, canceling] = endRecords(snapshot.organizationId, [open.id], because, at);
   if (ending !== undefined) out.write(ending);
   const canNotifyLater = open.policyId !== null || family === "drill";
@@ -274,7 +274,7 @@ export function dropHeld(
 /** Ends the snooze of an alert, unless its message continues in the next write. Its acknowledgments end, too. */
 export function endSnooze(decision: DecidingContext, record: OpenRecord) {
   const { snapshot, out, now } = decision;
-  if (out.rest() !== null) return;
+  if (out.getRest() !== null) return;
   const { organizationId } = snapshot;
   for (const statement of returnRecord(organizationId, record.id)) out.write(statement);
   out.write(addEntry(organizationId, record.id, { at: formatTimestamp(now), type: "returned" }));

@@ -43,8 +43,8 @@ export type Snapshot = {
   quietIds: Set<string>;
   /** Messages that quiet hours hold, by alert. */
   held: Map<string, HeldMessage[]>;
-  /** The last delivery of each channel about open alerts that are decided again, by alert, then by channel. */
-  known: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  /** Last delivery about each open alert that is decided again: by alert, then by channel. */
+  lastDeliveryIds: ReadonlyMap<string, ReadonlyMap<string, string>>;
   /** Open cases by subject. */
   cases: Map<string, OpenCase[]>;
   /** Open alerts by subject. */
@@ -424,7 +424,7 @@ export async function loadSnapshot(
     ),
     memories: new Map(memories.map((row) => [row.monitorId, parseMemory(row)])),
     ...(await indexDigests(queryRows, gathering, subjectIds)),
-    known: decidesAgain ? await readKnowledge(queryRows, subjectIds) : new Map(),
+    lastDeliveryIds: decidesAgain ? await readKnowledge(queryRows, subjectIds) : new Map(),
     cases: Map.groupBy(
       cases.map((one) => ({ ...one, acknowledged: one.acknowledged === 1 })),
       ({ subjectId }) => subjectId,

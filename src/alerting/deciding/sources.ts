@@ -89,7 +89,7 @@ function changeSourceAlert(decision: DecidingContext, event: SourceEvent, view: 
     const alert = createAlert("source.changed", at, data, now);
     const to = out.notify(alert, listSourceChannels(decision, subjectId), false, record);
     out.recordNotified(subjectId, to, "open", data.since);
-    if (out.rest() !== null) return;
+    if (out.getRest() !== null) return;
     out.write(
       addEntry(snapshot.organizationId, record.id, {
         at,

@@ -192,7 +192,7 @@ export class AlertTimers {
     let next: TimerPart | null = null;
     for (const timer of portion) {
       decideTimer[timer.kind](decision, timer);
-      const rest = decision.out.rest();
+      const rest = decision.out.getRest();
       if (rest !== null) {
         next = rest.part && { timer: timerNameOf(timer), ...rest.part };
         break;

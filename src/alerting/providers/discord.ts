@@ -51,9 +51,11 @@ function buildDiscordBody(message: Message) {
   }));
   const others = fields.reduce((sum, { name, value }) => sum + name.length + value.length, 0);
   const isLinked = hasDottedHost(message.url);
-  const { further } = message;
-  const lines = splitLinks(message).lines.filter((line) => !line.startsWith(`${further?.label}: `));
-  if (further !== undefined) lines.push(`${further.label}: ${further.url}`);
+  const { furtherLink } = message;
+  const lines = splitLinks(message).lines.filter(
+    (line) => !line.startsWith(`${furtherLink?.label}: `),
+  );
+  if (furtherLink !== undefined) lines.push(`${furtherLink.label}: ${furtherLink.url}`);
   const link = lines.length === 0 ? "" : `\n\n${lines.join("\n")}`;
   const button = findButton(message);
   const available = Math.min(4_096, 6_000 - title.length - others);

@@ -38,20 +38,20 @@ export function splitLinks({
   acknowledgeUrl,
   url,
   linkLabel = "Open in Signalbox",
-  further,
+  furtherLink,
 }: Message) {
   const acknowledge = acknowledgeUrl !== null && { label: "Acknowledge", url: acknowledgeUrl };
   const links = [
     ...(acknowledge ? [acknowledge] : []),
     { label: linkLabel, url },
-    ...(further ? [further] : []),
+    ...(furtherLink ? [furtherLink] : []),
   ];
   return {
     buttons: links.filter((link) => hasDottedHost(link.url)),
     lines: links
       .filter((link) => !hasDottedHost(link.url))
       .map((link) =>
-        link === acknowledge || link === further ? `${link.label}: ${link.url}` : link.url,
+        link === acknowledge || link === furtherLink ? `${link.label}: ${link.url}` : link.url,
       ),
   };
 }

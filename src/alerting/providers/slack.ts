@@ -53,17 +53,19 @@ function buildSlackBody(message: Message) {
         createMarkdownText(`*${label}*\n${joinWithin(1_900, [value], escapeEntities)}`),
       ),
     });
-  const { acknowledgeUrl, further } = message;
+  const { acknowledgeUrl, furtherLink } = message;
   // A link, because Slack shows a warning after a click on a button of a webhook without an app.
   if (acknowledgeUrl !== null)
     details.push({
       type: "section",
       text: createMarkdownText(`*<${escapeEntities(acknowledgeUrl)}|Acknowledge>*`),
     });
-  if (further !== undefined)
+  if (furtherLink !== undefined)
     details.push({
       type: "section",
-      text: createMarkdownText(`<${escapeEntities(further.url)}|${escapeEntities(further.label)}>`),
+      text: createMarkdownText(
+        `<${escapeEntities(furtherLink.url)}|${escapeEntities(furtherLink.label)}>`,
+      ),
     });
   return {
     // Text of push notifications.

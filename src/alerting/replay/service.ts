@@ -71,14 +71,14 @@ async function runReplay(scope: Scope, request: NewReplay): Promise<Replay> {
     const channelIds = channels.get(row.id) ?? [];
     const [saved, changed] = timelines.both;
     const wantedChannels = (isChosen && requested) || channelIds;
-    before.set(row.id, describeMonitor(row, channelIds, saved, policies.saved(row)));
+    before.set(row.id, describeMonitor(row, channelIds, saved, policies.findSaved(row)));
     after.set(
       row.id,
       describeMonitor(
         row,
         wantedChannels,
         changed,
-        policies[isChosen ? "requested" : "saved"](row),
+        policies[isChosen ? "findRequested" : "findSaved"](row),
       ),
     );
   }
@@ -93,13 +93,19 @@ async function runReplay(scope: Scope, request: NewReplay): Promise<Replay> {
     from: first === null ? null : formatTimestamp(first),
     monitors: chosen.length,
     checks,
-    before: toReplayed(was, await countPolicySteps(scope, rows, was.alerts, policies.saved, span)),
-    after: toReplayed(is, await countPolicySteps(scope, rows, is.alerts, policies.requested, span)),
+    before: toReplayed(
+      was,
+      await countPolicySteps(scope, rows, was.alerts, policies.findSaved, span),
+    ),
+    after: toReplayed(
+      is,
+      await countPolicySteps(scope, rows, is.alerts, policies.findRequested, span),
+    ),
     missed: missed.length,
     longestMissedSeconds: Math.round(
       Math.max(0, ...missed.map(({ at, until }) => (until ?? now) - at)) / 1_000,
     ),
-    notConsidered: listOmissions(chosen, request, chosen.some(policies.requested)),
+    notConsidered: listOmissions(chosen, request, chosen.some(policies.findRequested)),
   };
 }
 
@@ -230,16 +236,16 @@ type FindPolicy = (row: Pick<ReplayedRow, "escalationPolicyId">) => PolicyRecord
 async function findPolicies(
   scope: Scope,
   { escalationPolicyId }: NewReplay,
-): Promise<{ saved: FindPolicy; requested: FindPolicy }> {
+): Promise<{ findSaved: FindPolicy; findRequested: FindPolicy }> {
   const all = await listPolicies(scope);
   if (escalationPolicyId != null && !all.some(({ id }) => id === escalationPolicyId))
     throw unknownReferenceError("escalationPolicyId", "escalation policy");
-  const saved: FindPolicy = (row) => {
+  const findSaved: FindPolicy = (row) => {
     const policy = findPolicyOfMonitor(all, row);
     return policy === null || policy.steps.length === 0 ? null : policy;
   };
-  if (escalationPolicyId === undefined) return { saved, requested: saved };
-  return { saved, requested: () => saved({ escalationPolicyId }) };
+  if (escalationPolicyId === undefined) return { findSaved, findRequested: findSaved };
+  return { findSaved, findRequested: () => findSaved({ escalationPolicyId }) };
 }
 
 /** Counts the steps of each alert's policy, and the messages of all steps. */

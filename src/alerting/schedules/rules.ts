@@ -52,8 +52,8 @@ export function findOnCall(
 }
 
 /**
- * Lists who is on call from `from` until `until`, in Unix milliseconds, without omissions: gaps have no person. Adjacent
- * shifts of the same person are one, except for overrides.
+ * Lists who is on call from `from` until `until`, in Unix milliseconds. The spans cover the whole time; gaps have no
+ * person. Adjacent shifts of the same person are one, except for overrides.
  */
 export function listShifts(schedule: ScheduleTimes, from: number, until: number): DutySpan[] {
   if (until <= from) return [];

@@ -39,7 +39,7 @@ export type Message = {
   /** Label of that link, if it does not lead to the admin page. */
   linkLabel?: string;
   /** Another link, at which subscribers of a status page change their choice. */
-  further?: { label: string; url: string };
+  furtherLink?: { label: string; url: string };
   /** Link with which the recipients acknowledge the alert without signing in; null for none, and for a digest. */
   acknowledgeUrl: string | null;
   /** The links of all alerts in the message, by their IDs. Recoveries and tests have none. */

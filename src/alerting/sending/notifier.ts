@@ -44,14 +44,14 @@ type Dependencies = Pick<SendingContext, "store" | "clock" | "log" | "signals"> 
 };
 
 /** Whether the receiver requested a wait, and whether the delivery failed. */
-type Outcome = { isWaiting: boolean; failing: boolean };
+type Outcome = { isWaiting: boolean; isFailing: boolean };
 
 type NextDelivery = { next: Queued; overtaken: readonly Queued[] };
 
 /** A receiver and its claimed delivery. */
 type ClaimedDelivery = { key: ReceiverKey; receiver: Receiver; queued: Queued; claimedAt: number };
 
-const done: Outcome = { isWaiting: false, failing: false };
+const done: Outcome = { isWaiting: false, isFailing: false };
 
 export class Notifier {
   readonly #working = new Map<string, { receiverId: string; done: Promise<void> }>();
@@ -163,7 +163,7 @@ export class Notifier {
         turns.end(turn);
         this.#working.delete(receiverNameOf(turn));
         if (outcome?.isWaiting === false)
-          turns.add(createTurn({ ...turn, failing: outcome.failing }));
+          turns.add(createTurn({ ...turn, failing: outcome.isFailing }));
         this.#fill(turns);
         if (this.#hasMore && this.#working.size === 0) this.wake();
       });
@@ -191,7 +191,7 @@ export class Notifier {
       return await this.#send(key, found, lease);
     } catch (error) {
       // Another process claimed the delivery first: read the queue again.
-      if (error instanceof StaleRead) return { isWaiting: false, failing: key.failing };
+      if (error instanceof StaleRead) return { isWaiting: false, isFailing: key.failing };
       if (error instanceof LeaseLost) return null;
       throw error;
     }
@@ -260,7 +260,7 @@ export class Notifier {
     const sent = await send(this.#canceling.signal, claimed.queued.progress);
     // The outcome of an aborted attempt is unknown, so it is repeated after the next start.
     if (this.#canceling.signal.aborted && sent.verdict.outcome === "failed")
-      return { isWaiting: true, failing: true };
+      return { isWaiting: true, isFailing: true };
     return this.#record(claimed, sent);
   }
 
@@ -292,7 +292,7 @@ export class Notifier {
     this.#counted.countAttempt(counted, isDelivered ? "delivered" : "failed", attempt.durationMs);
     const status = statusAfter(retry, progress);
     if (status !== "sending") this.#counted.countOutcome(counted, status);
-    return { isWaiting: retry?.heldUntil != null, failing: retry !== null };
+    return { isWaiting: retry?.heldUntil != null, isFailing: retry !== null };
   }
 
   #planRetry(

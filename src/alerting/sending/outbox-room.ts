@@ -37,9 +37,9 @@ const kinds = {
 
 /** Returns the statements of a decision, including a report of alerts that were left out, and whether it has deliveries. */
 export async function buildStatements(room: OutboxRoom, { snapshot, out, now }: Decision) {
-  const statements = out.statements();
+  const statements = out.buildStatements();
   const { organizationId } = snapshot;
-  const reports = await room.add({ organizationId, now, ...out.counts() });
+  const reports = await room.add({ organizationId, now, ...out.countAlerts() });
   const hasDeliveries = out.hasDeliveries();
   return { statements: [...statements, ...reports], rows: statements.length, hasDeliveries };
 }

@@ -141,7 +141,8 @@ export class Outbox {
     const alertType = record?.returned ?? alert.type;
     const recipients = to.filter(
       (channelId) =>
-        this.#isRecipient(channelId, alert, isRecovery) && this.#wants(channelId, alertType, alert),
+        this.#isRecipient(channelId, alert, isRecovery) &&
+        this.#acceptsType(channelId, alertType, alert),
     );
     if (this.#budget.alerts <= 0 && !isRecovery && alert.type !== "appliance.troubled") {
       const isNew = (channelId: string) => known === null || channelId > known.after;
@@ -310,7 +311,7 @@ export class Outbox {
   }
 
   /** Returns the progress from which the next write continues; null if everything was written. */
-  rest(): { part: Part | null } | null {
+  getRest(): { part: Part | null } | null {
     return this.#rest;
   }
 
@@ -320,11 +321,11 @@ export class Outbox {
   }
 
   /** Returns the number of alerts that this write adds, and of alerts left out because the outbox is full. */
-  counts() {
+  countAlerts() {
     return { added: this.#added, leftOut: this.#leftOut };
   }
 
-  statements(): Statement[] {
+  buildStatements(): Statement[] {
     const { organizationId } = this.#snapshot;
     const channelIds = [...this.#usedChannels];
     return [
@@ -368,7 +369,7 @@ export class Outbox {
   }
 
   /** Whether the channel's `notifyOn` includes a message. Policies name their channels, so they ignore it. */
-  #wants(channelId: string, type: AlertType, { data }: Alert): boolean {
+  #acceptsType(channelId: string, type: AlertType, { data }: Alert): boolean {
     const { notifyOn = [] } = this.#snapshot.channels.get(channelId) ?? {};
     return data.escalation !== undefined || isWanted(notifyOn, type);
   }

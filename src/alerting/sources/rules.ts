@@ -174,12 +174,12 @@ type Applied = ReturnType<typeof applyReport>;
 export const isLimitedChange = (change: SourceChange | null): boolean =>
   change === "resolved" || change === "changed";
 
-/** How long a flapping problem must be over before it ends. */
+/** A flapping problem is resolved after it was over for this time. */
 const settlingMs = 60_000;
 
 /**
- * Returns the state of a problem whose change exceeds its limit. It stays open, and ends when nothing opened it again
- * for a minute. Only a more urgent report still changes its content.
+ * Returns the state of a problem that has changed too often. It stays open until nothing has opened it again for a
+ * minute. Only a more urgent report still changes its content.
  */
 export function postponeChange(before: SourceAlert | null, applied: Applied, now: number): Applied {
   const { after, change } = applied;

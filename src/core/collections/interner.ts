@@ -1,6 +1,7 @@
-/** Interns equal values. Starts over when it has `capacity` entries. */
+const capacity = 4_096;
 
-export function createInterner(capacity: number) {
+/** Interns equal values. Starts over when it has `capacity` entries. */
+export function createInterner() {
   const known = new Map<string, unknown>();
   return <T>(key: string, make: () => T): T => {
     if (known.has(key)) return known.get(key) as T;

@@ -120,7 +120,7 @@ export class BucketClient {
   }
 
   async #requestOnce(
-    ...[method, key, query = {}, body = null, further = {}]: RequestParameters
+    ...[method, key, query = {}, body = null, furtherHeaders = {}]: RequestParameters
   ): Promise<ShortResponse> {
     const { bucket, endpoint, region, accessKeyId, secretAccessKey } = this.#bucket;
     const url = new URL(`/${bucket}/${key}`, endpoint);
@@ -129,7 +129,7 @@ export class BucketClient {
     const signer = new AwsV4Signer({
       method,
       url: url.href,
-      headers: { ...further, "X-Amz-Content-Sha256": Bun.SHA256.hash(body ?? "", "hex") },
+      headers: { ...furtherHeaders, "X-Amz-Content-Sha256": Bun.SHA256.hash(body ?? "", "hex") },
       accessKeyId,
       secretAccessKey: secretAccessKey ?? "",
       service: "s3",

@@ -76,9 +76,9 @@ export async function talkOverDatagrams<T>(
 /** The query and response of one address. */
 type Conversation<T> = {
   /** Returns the query. Called again for each repetition. */
-  question: () => Uint8Array;
+  buildQuery: () => Uint8Array;
   /** Parses a response; null for a message to ignore. Throws TargetFailure. */
-  understood: (message: Buffer) => T | null;
+  parseResponse: (message: Buffer) => T | null;
 };
 
 /** Sends the query to each address until one responds, with repetitions. Throws TargetFailure. */
@@ -98,17 +98,17 @@ function sendQuery<T>(
   signal: AbortSignal,
 ): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
-  const { question, understood } = begin(send);
+  const { buildQuery, parseResponse } = begin(send);
   read((message) => {
     try {
-      const response = understood(message);
+      const response = parseResponse(message);
       if (response !== null) resolve(response);
     } catch (error) {
       reject(error);
     }
   }).catch(reject);
-  send(question());
-  const repeating = setInterval(() => send(question()), resendMs);
+  send(buildQuery());
+  const repeating = setInterval(() => send(buildQuery()), resendMs);
   const stop = () => clearInterval(repeating);
   signal.addEventListener("abort", stop);
   return promise.finally(stop);

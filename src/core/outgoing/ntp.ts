@@ -33,12 +33,12 @@ export const queryTime = (
     let startedAt = 0;
     let sentAt = 0;
     return {
-      question() {
+      buildQuery() {
         startedAt = performance.now();
         sentAt = now();
         return buildNtpQuery(nonce);
       },
-      understood: (message) => parseResponse(message, nonce, { startedAt, sentAt, now }),
+      parseResponse: (message) => parseResponse(message, nonce, { startedAt, sentAt, now }),
     };
   });
 

@@ -139,12 +139,14 @@ export function findStrandedSecrets(
   const records = { before: record, after };
   const collectKeys = (values: Fields) =>
     new Set(listSecrets(kinds, type, values).map(secretKeyOf));
-  const [sent, left] = [collectKeys(patch), collectKeys(after)];
+  const [patchedKeys, resultingKeys] = [collectKeys(patch), collectKeys(after)];
   // A row can lack fields that are newer than the row.
   const getValueOrDefault = (values: Fields, name: string) =>
     values[name] ?? kinds[type]?.fields[name]?.safeParse(undefined).data;
   return listSecrets(kinds, type, record)
-    .filter((secret) => left.has(secretKeyOf(secret)) && !sent.has(secretKeyOf(secret)))
+    .filter(
+      (secret) => resultingKeys.has(secretKeyOf(secret)) && !patchedKeys.has(secretKeyOf(secret)),
+    )
     .filter(({ destination }) =>
       Object.entries(destination).some(
         ([name, isSame]) =>

@@ -171,7 +171,7 @@ function classifyAddress(address: string) {
     };
   });
 }
-const internClassification = createInterner(4_096);
+const internClassification = createInterner();
 
 /** Whether an address belongs to this machine or to a range without a public route. */
 export const isPrivate = (address: string): boolean => classifyAddress(address).isPrivate;
@@ -214,7 +214,7 @@ export function createTargetGuard(
     denied.flatMap((each) => ("range" in each ? [each.range] : [])),
   );
   const names = denied.flatMap((each) => ("name" in each ? [each.name] : []));
-  const rules = createInterner(4_096);
+  const rules = createInterner();
   const findRule = (address: string, forms: readonly string[]) =>
     rules(address, () => {
       if (isInList(deniedList, forms)) return "denied";

@@ -1,5 +1,3 @@
-import type { Clock } from "./clock.ts";
-
 /** Returns the milliseconds to wait before the next run of some work. */
 export type Pace = () => number;
 
@@ -7,15 +5,13 @@ export type Pace = () => number;
  * Spaces out work that many callers need at once, so that one run serves several of them. The first `burst` runs of a
  * busy time need not wait.
  */
-function createPace(
-  { burst, intervalMs }: { burst: number; intervalMs: number },
-  now: Clock = () => performance.now(),
-): Pace {
+function createPace({ burst, intervalMs }: { burst: number; intervalMs: number }): Pace {
   let nextAt = -Infinity;
   return () => {
-    const at = Math.max(nextAt, now() - burst * intervalMs);
+    const now = performance.now();
+    const at = Math.max(nextAt, now - burst * intervalMs);
     nextAt = at + intervalMs;
-    return Math.max(0, at - now());
+    return Math.max(0, at - now);
   };
 }
 

@@ -12,25 +12,22 @@ const retryMs = 1_000;
 type ClockWatch = ReturnType<typeof createClockWatch>;
 
 /** Tracks the offset of this machine's clock from the database's. Detects clock jumps immediately. */
-export function createClockWatch(
-  client: Pick<RqliteClient, "clockOffset">,
-  clock: Clock,
-  monotonic: Clock = () => performance.now(),
-) {
+export function createClockWatch(client: Pick<RqliteClient, "clockOffset">, clock: Clock) {
   /** Database time at the monotonic time 0. */
   let base: number | null = null;
   let measuredAt = -Infinity;
   let measurement: Promise<void> | null = null;
 
-  const computeOffsetMs = () => (base === null ? null : Math.round(clock() - monotonic() - base));
+  const computeOffsetMs = () =>
+    base === null ? null : Math.round(clock() - performance.now() - base);
   const isWrong = () => Math.abs(computeOffsetMs() ?? 0) > toleratedMs;
 
   function measureOffset(): Promise<void> {
-    measuredAt = monotonic();
+    measuredAt = performance.now();
     measurement ??= client
       .clockOffset(clock)
       .then((offset) => {
-        if (offset !== null) base = clock() - offset - monotonic();
+        if (offset !== null) base = clock() - offset - performance.now();
       })
       .finally(() => (measurement = null));
     return measurement;
@@ -41,7 +38,7 @@ export function createClockWatch(
     offsetMs: computeOffsetMs,
     /** Description of the clock problem; null if the clock is correct. */
     async problem(): Promise<string | null> {
-      const age = monotonic() - measuredAt;
+      const age = performance.now() - measuredAt;
       if (age > measureIntervalMs) void measureOffset();
       // Measures again, because the monotonic clock could have stopped instead, such as during sleep.
       if (isWrong() && (age > retryMs || measurement !== null)) await measureOffset();

@@ -24,7 +24,7 @@ const maxCallers = 50_000;
 export function createRateLimit(
   count: number,
   clock: Clock,
-  { most = maxCallers, windowMs = minuteMs } = {},
+  { maxTracked = maxCallers, windowMs = minuteMs } = {},
 ): RateLimit {
   const open = new Map<string, Window>();
   const spent = new Map<string, Window>();
@@ -41,7 +41,7 @@ export function createRateLimit(
 
   /** Removes the oldest tenth at once, because finding the first entry is the most expensive step. */
   function evictOldest(windows: Map<string, Window>) {
-    let removalCount = Math.ceil(most / 10);
+    let removalCount = Math.ceil(maxTracked / 10);
     for (const who of windows.keys()) {
       if (removalCount-- === 0) break;
       windows.delete(who);
@@ -50,7 +50,7 @@ export function createRateLimit(
 
   function startWindow(client: string, now: number): Window {
     for (const windows of [open, spent]) windows.delete(client);
-    if (open.size + spent.size >= most) evictOldest(open.size > 0 ? open : spent);
+    if (open.size + spent.size >= maxTracked) evictOldest(open.size > 0 ? open : spent);
     const window = { endsAt: now + windowMs, count: 0 };
     open.set(client, window);
     return window;

@@ -36,7 +36,7 @@ export type Proxies = {
   /** Returns the client's address, without the port. */
   addressOf: (request: Request) => string;
   /** Returns the request with the scheme and host that the client used. */
-  asSent: (request: Request) => Request;
+  restoreSentRequest: (request: Request) => Request;
 };
 
 /**
@@ -81,7 +81,7 @@ export function createTrustedProxies(
       const peer = peerOf(getOriginalRequest(request));
       return isTrusted(peer) ? identifyClient(request, peer).address : peer;
     },
-    asSent(request) {
+    restoreSentRequest(request) {
       const { headers, url } = request;
       if (trusted.length === 0 && (hasHinted || !headers.has("x-forwarded-for"))) return request;
       const pathStart = url.indexOf("/", 8);

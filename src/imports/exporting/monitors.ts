@@ -128,7 +128,7 @@ export function normalizeFields(fields: Fields): Fields {
     delete others["bearerToken"];
     others["headers"] = { Authorization: `Bearer ${toText(bearerToken)}`, ...(headers as Fields) };
   }
-  const short: Fields[] = [
+  const shorthandAssertions: Fields[] = [
     ...(keyword == null ? [] : [{ source: "body", op: "contains", value: keyword }]),
     ...(keywordAbsent == null ? [] : [{ source: "body", op: "notContains", value: keywordAbsent }]),
     ...(jsonPath == null
@@ -139,8 +139,8 @@ export function normalizeFields(fields: Fields): Fields {
             : { source: "json", path: jsonPath, op: "equals", value: jsonEquals },
         ]),
   ];
-  const all = [...short, ...((assertions ?? []) as Fields[])].map(({ source, path, op, value }) =>
-    JSON.stringify({ source, path: path ?? null, op, value }),
+  const all = [...shorthandAssertions, ...((assertions ?? []) as Fields[])].map(
+    ({ source, path, op, value }) => JSON.stringify({ source, path: path ?? null, op, value }),
   );
   return {
     ...Object.fromEntries(

@@ -28,10 +28,10 @@ export function buildPage(
     links.join(" · "),
   ].filter((one) => one !== "");
   const dark = ui.flag("dark-mode");
-  let left = maxMonitors;
+  let remainingMonitors = maxMonitors;
   const sections = [...members].slice(0, maxSections).flatMap(([group, ids]) => {
-    const listedIds = ids.slice(0, left);
-    left -= listedIds.length;
+    const listedIds = ids.slice(0, remainingMonitors);
+    remainingMonitors -= listedIds.length;
     return listedIds.length === 0
       ? []
       : [{ name: toLine(group, 255) || "Services", monitors: listedIds }];

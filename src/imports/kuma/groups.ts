@@ -86,11 +86,11 @@ export function buildGroupRecords(
     .map(({ row, path, name }): PlannedRecord => {
       const { imported, notes } = tags(row);
       const isPaused = path.some((one) => !isOn(one["active"] ?? true));
-      const short = name.slice(0, 255);
+      const shortName = name.slice(0, 255);
       return {
         noun: "group",
         externalId: idOf(row),
-        name: short,
+        name: shortName,
         fields: {
           name: toCleanLine(name).slice(0, 255) || `Group ${idOf(row)}`,
           description: toParagraphs(toText(row["description"])).slice(0, 2_000),
@@ -99,7 +99,7 @@ export function buildGroupRecords(
         },
         links: { alertChannelIds: attached(toNumber(row["id"])).slice(0, maxChannels) },
         notes: [
-          ...(path.length > 1 ? [`Groups can't contain groups: its name is ${short}.`] : []),
+          ...(path.length > 1 ? [`Groups can't contain groups: its name is ${shortName}.`] : []),
           ...(isPaused ? ["It is paused, as it or the group around it was."] : []),
           ...notes,
           ...noteLost("monitor", row),

@@ -13,14 +13,13 @@ const maxLengthMs = 31 * dayMs;
 type MappedWindow = { fields: Fields; notes: string[] } | { reason: string };
 
 /**
- * Parses a local time such as `2027-03-14T02:00`, or a day and a time, as if it were UTC. Returns
- * null without a date.
+ * Parses a local time such as `2027-03-14T02:00`, or a day, as if it were UTC. Returns null without a
+ * date.
  */
-function parseWallTime(date: unknown, time?: string): number | null {
-  const [, day, clock = "00:00"] =
-    /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d))?/.exec(toText(date)) ?? [];
+function parseWallTime(date: unknown): number | null {
+  const [, day, time = "00:00"] = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d))?/.exec(toText(date)) ?? [];
   if (day === undefined) return null;
-  const at = Date.parse(`${day}T${time ?? clock}:00Z`);
+  const at = Date.parse(`${day}T${time}:00Z`);
   return Number.isNaN(at) ? null : at;
 }
 

@@ -18,11 +18,11 @@ export function joinTags(rows: KumaSource["rows"]) {
       const value = toText(tag["value"]);
       return toCleanLine(value === "" ? name : `${name}: ${value}`);
     });
-    const short = all
+    const shortTags = all
       .map((tag) => Array.from(tag).slice(0, maxTagLength).join(""))
       .filter((tag) => tag !== "");
-    const importedTags = [...new Set(short)].slice(0, maxTags);
-    const omittedTags = [...new Set(short)].slice(maxTags);
+    const importedTags = [...new Set(shortTags)].slice(0, maxTags);
+    const omittedTags = [...new Set(shortTags)].slice(maxTags);
     const omittedNames = omittedTags.slice(0, maxTags).join(", ");
     return {
       imported: importedTags,

@@ -214,11 +214,11 @@ export function convertJsonQuery(m: Fields): {
 export function convertComparison(
   operator: string,
   expected: string,
-  same: string | number | boolean,
+  expectedValue: string | number | boolean,
 ) {
   const expectedNumber = isNumeric(expected) ? parseExactNumber(expected) : null;
-  if (operator === "==") return { op: "equals", value: same };
-  if (operator === "!=") return { op: "notEquals", value: same };
+  if (operator === "==") return { op: "equals", value: expectedValue };
+  if (operator === "!=") return { op: "notEquals", value: expectedValue };
   if (operator === "contains") return { op: "contains", value: expected };
   if (expectedNumber === null) return null;
   if (operator === "<") return { op: "lessThan", value: expectedNumber };

@@ -81,7 +81,7 @@ export type CheckContext = OutgoingContext & {
   /** Path of systemctl; null if it is not installed. */
   systemctl(): string | null;
   /** Folder of the programs that monitors can run. Throws OwnTrouble if programs are not allowed. */
-  commandFolder(): Promise<string>;
+  getCommandFolder(): Promise<string>;
   /** Path of Chromium; null if it is not installed. */
   browser(): string | null;
   /** Runs work with a browser. One page is open at a time; organizations take turns. */

@@ -163,23 +163,22 @@ const parentsSql = `parents (id) as materialized (
 const hasDependents = (id: string) => `(${id} in (select id from parents))`;
 
 /**
- * SQL after `from` for the direct dependents of a monitor on which others depend, each with their ID. The others are its
+ * SQL after `from` for the direct dependents of a monitor in `below` on which others depend, each with their ID. The others are its
  * leaves. A router can have 20,000 of them, so they are not collected.
  */
-const innerDependentsOf = (id: string) =>
-  [
-    {
-      id: "d.monitor_id",
-      from: `monitor_dependencies d indexed by monitor_dependencies_by_parent
-        where d.organization_id = ?2 and d.parent_id = ${id}`,
-    },
-    {
-      id: "m.id",
-      from: `monitor_group_dependencies d indexed by monitor_group_dependencies_by_parent
+const innerDependents = [
+  {
+    id: "d.monitor_id",
+    from: `monitor_dependencies d indexed by monitor_dependencies_by_parent
+        where d.organization_id = ?2 and d.parent_id = below.id`,
+  },
+  {
+    id: "m.id",
+    from: `monitor_group_dependencies d indexed by monitor_group_dependencies_by_parent
         cross join monitors m on m.organization_id = d.organization_id and m.group_id = d.group_id
-        where d.organization_id = ?2 and d.parent_id = ${id}`,
-    },
-  ].map((one) => ({ id: one.id, from: `${one.from} and ${hasDependents(one.id)}` }));
+        where d.organization_id = ?2 and d.parent_id = below.id`,
+  },
+].map((one) => ({ id: one.id, from: `${one.from} and ${hasDependents(one.id)}` }));
 
 /** Returns over how many levels others depend on these monitors. A cycle counts as more than allowed. */
 export async function countLevelsBelow(
@@ -188,7 +187,7 @@ export async function countLevelsBelow(
 ): Promise<number> {
   const [row] = await store.query<{ level: number | null }>(
     `with recursive ${parentsSql}, below (id, level) as (select value, 0 from json_each(?1)
-      ${innerDependentsOf("below.id")
+      ${innerDependents
         .map(
           ({ id, from }) =>
             `union select ${id}, level + 1 from below cross join ${from} and level <= ${maxLevels}`,
@@ -205,11 +204,11 @@ export async function countLevelsBelow(
  * cycle never ends.
  */
 const levelsSql = `${parentsSql}, below (id) as (select value from json_each(?1)
-      ${innerDependentsOf("below.id")
+      ${innerDependents
         .map(({ id, from }) => `union select ${id} from below cross join ${from}`)
         .join("\n      ")}),
     lowest (id) as (select value from json_each(?1)
-      union select id from below where ${innerDependentsOf("below.id")
+      union select id from below where ${innerDependents
         .map(({ from }) => `not exists (select 1 from ${from})`)
         .join(" and ")}),
     levels (id, level) as (

@@ -147,8 +147,7 @@ function assertNamesMonitor(
   scope: Scope,
   { monitorIds, groupIds }: Pick<StoredWindow, "monitorIds" | "groupIds">,
 ) {
-  if (scope.groupIds !== null && monitorIds.length + groupIds.length === 0)
-    throw noMonitorError("monitorIds");
+  if (scope.groupIds !== null && monitorIds.length + groupIds.length === 0) throw noMonitorError();
 }
 
 /** Deletes a window. A running occurrence ends immediately. Throws NOT_FOUND, PRECONDITION_FAILED. */

@@ -138,18 +138,18 @@ export const ManyMonitors = z
         "`true` leaves out monitors that can't be changed this way. Otherwise one of them rejects the whole request.",
     }),
   })
-  .superRefine((many, context) => {
-    const givenCount = [many.change, many.delete, many.changes].filter(isGiven).length;
+  .superRefine((input, context) => {
+    const givenCount = [input.change, input.delete, input.changes].filter(isGiven).length;
     if (givenCount !== 1)
       context.addIssue({
         code: "custom",
         message: "must have exactly one of `change`, `delete` and `changes`",
       });
-    else if (isGiven(many.monitorIds) === isGiven(many.changes))
+    else if (isGiven(input.monitorIds) === isGiven(input.changes))
       context.addIssue({
         code: "custom",
         path: ["monitorIds"],
-        message: isGiven(many.changes) ? "can't be used with changes" : "is required",
+        message: isGiven(input.changes) ? "can't be used with changes" : "is required",
       });
   })
   .superRefine(checkPositions)

@@ -80,12 +80,12 @@ export async function previewBulkChange(scope: Scope, many: ManyMonitors): Promi
   return { ...summarizePlan(plan), etag: formatBulkETag(monitors, scope.clock()) };
 }
 
-async function prepareChange(scope: Scope, many: ManyMonitors): Promise<PreparedChange> {
-  const { monitorIds = [], change } = many;
+async function prepareChange(scope: Scope, input: ManyMonitors): Promise<PreparedChange> {
+  const { monitorIds = [], change } = input;
   const parts: Part[] =
-    many.changes?.map((part, index) => ({ ...part, path: `changes[${index}].change` })) ??
+    input.changes?.map((part, index) => ({ ...part, path: `changes[${index}].change` })) ??
     (change === undefined ? [] : [{ monitorIds, change, path: "change" }]);
-  const ids = many.changes?.flatMap((part) => part.monitorIds) ?? monitorIds;
+  const ids = input.changes?.flatMap((part) => part.monitorIds) ?? monitorIds;
   const found = await findBulkMonitors(scope, ids);
   if (found.size < ids.length) throw unknownReferenceError("monitorIds", "monitor");
   for (const { change, path } of parts) {
@@ -95,7 +95,7 @@ async function prepareChange(scope: Scope, many: ManyMonitors): Promise<Prepared
   const groups = await findGroups(scope, parts);
   const plan: BulkPlan = { changed: [], refused: [], same: [] };
   const prepared = { monitors: [...found.values()], parts, groups, plan };
-  if (many.delete === true) planDeletion(prepared);
+  if (input.delete === true) planDeletion(prepared);
   else await planParts(scope, prepared, found);
   return prepared;
 }

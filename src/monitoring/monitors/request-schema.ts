@@ -200,14 +200,14 @@ function listBodilessIssues(part: Part): { keys: (string | number)[]; message: s
   const issue = explainMissingBody(part);
   if (issue === null) return [];
   const message = `must not be about the body: ${issue}`;
-  const short = (["keyword", "keywordAbsent", "jsonPath"] as const).filter(
+  const shorthandNames = (["keyword", "keywordAbsent", "jsonPath"] as const).filter(
     (name) => part[name] !== null,
   );
   const isBody = ({ source }: { source: string }) => source === "body" || source === "json";
   const listBodyIssues = (name: string, list: readonly { source: string }[]) =>
     list.flatMap((one, index) => (isBody(one) ? [{ keys: [name, index, "source"], message }] : []));
   return [
-    ...short.map((name) => ({ keys: [name], message })),
+    ...shorthandNames.map((name) => ({ keys: [name], message })),
     ...listBodyIssues("assertions", part.assertions),
     ...listBodyIssues("save", part.save),
   ];

@@ -1,6 +1,6 @@
 /** Computes uptime and latency figures from heartbeats and from hourly or daily sums. */
 import { dayMs, hourMs } from "../../core/time/clock.ts";
-import { addCounts, bucketOf, type LatencyCounts } from "../../core/collections/percentiles.ts";
+import { addCounts, type LatencyCounts } from "../../core/collections/percentiles.ts";
 import { heartbeatStatuses } from "../../core/statuses.ts";
 import type { HeartbeatStatus, LatencyQuery } from "./schema.ts";
 
@@ -25,25 +25,6 @@ export function getStatus(code: number): HeartbeatStatus {
   const status = heartbeatStatuses[code];
   if (status === undefined) throw new Error(`There is no heartbeat status ${code}.`);
   return status;
-}
-
-type HeartbeatFound = { status: HeartbeatStatus; seconds: number; latencyMs: number | null };
-
-/** Returns the sums of a single heartbeat, for adding to its hour and day. */
-export function buildSums({ status, seconds, latencyMs }: HeartbeatFound): Sums {
-  const countSecondsIf = (wanted: HeartbeatStatus) => (status === wanted ? seconds : 0);
-  return {
-    upSeconds: countSecondsIf("up"),
-    degradedSeconds: countSecondsIf("degraded"),
-    downSeconds: countSecondsIf("down"),
-    unknownSeconds: countSecondsIf("unknown"),
-    maintenanceSeconds: countSecondsIf("maintenance"),
-    latencyCount: latencyMs === null ? 0 : 1,
-    latencySum: latencyMs ?? 0,
-    latencyMin: latencyMs,
-    latencyMax: latencyMs,
-    latencyCounts: latencyMs === null ? null : { [bucketOf(latencyMs)]: 1 },
-  };
 }
 
 const pickMin = (one: number | null, other: number | null) =>

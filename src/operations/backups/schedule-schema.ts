@@ -71,11 +71,11 @@ export const BackupPlanPatch = bodySchema(
 );
 export type BackupPlanPatch = z.output<typeof BackupPlanPatch>;
 
-const { passphrase: _passphrase, ...shown } = schedule;
+const { passphrase: _passphrase, ...shownSchedule } = schedule;
 
 /** The schedule as the API shows it, with the last outcomes. */
 export const BackupSchedule = z.object({
-  ...shown,
+  ...shownSchedule,
   s3: ShownBucket.nullable(),
   secretsSet: z.array(z.string()),
   /** Time of the next backup; null while scheduled backups are off. */

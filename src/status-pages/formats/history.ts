@@ -41,7 +41,7 @@ export async function loadMonthlyHistory(
   const from = Date.parse(`${shownMonth}-01T00:00:00.000Z`);
   const to = endOfMonth(shownMonth);
   if (shownMonth < current && !(await published.hasBefore(to))) return null;
-  const incidents = await published.openedBetween(from, to);
+  const incidents = await published.listOpenedBetween(from, to);
   const hasEarlier = await published.hasBefore(from);
   // The list shows only the last update of each incident.
   const quoted = incidents.map((one) => ({ ...one, updates: one.updates.slice(0, 1) }));

@@ -79,9 +79,9 @@ export async function buildV2Response(
   { url, now, language }: { url: string; now: number; language: Language },
 ): Promise<object | null> {
   const { page, windows } = published;
-  const endedWindows = await published.windowsOver();
+  const endedWindows = await published.readLimitedEndedWindows();
   const year =
-    name === "incidents" ? await published.openedBetween(now - 365 * dayMs, now + dayMs) : [];
+    name === "incidents" ? await published.listOpenedBetween(now - 365 * dayMs, now + dayMs) : [];
   const listedIncidents = year.slice(0, maxListed);
   const words = await renderWords(
     collectTexts({

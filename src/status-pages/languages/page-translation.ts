@@ -35,7 +35,8 @@ export function translatePage(loaded: LoadedPage, language: Language): LoadedPag
     incidents: loaded.incidents.map(translate),
     marks: loaded.marks.map((mark) => translateTitle(mark, language)),
     findIncident: async (...of) => translateFound(await loaded.findIncident(...of)),
-    openedBetween: async (from, to) => (await loaded.openedBetween(from, to)).map(translate),
+    listOpenedBetween: async (from, to) =>
+      (await loaded.listOpenedBetween(from, to)).map(translate),
     publishDraft: (draft) => translateFound(loaded.publishDraft(draft)),
   };
 }

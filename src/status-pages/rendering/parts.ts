@@ -148,7 +148,9 @@ const partsWithIncidents: readonly string[] = ["page", "embed", "incident", ...f
 /** Renders the texts of a part and omits texts beyond the size limit. Feeds also get completed maintenance. */
 async function renderTexts(name: PartName, loaded: LoadedPage) {
   const isFeed = feedParts.includes(name);
-  const windows = isFeed ? [...loaded.windows, ...(await loaded.windowsOver())] : loaded.windows;
+  const windows = isFeed
+    ? [...loaded.windows, ...(await loaded.readLimitedEndedWindows())]
+    : loaded.windows;
   const all = { ...loaded, windows };
   const isShown = name === "ics" || partsWithIncidents.includes(name);
   const words = await renderWords(

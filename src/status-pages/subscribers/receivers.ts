@@ -218,11 +218,13 @@ async function sendToChat(
   const isQuestion = notice.type === "subscription.question";
   const message = buildNoticeMessage(id, notice, { ...page, isChat: true }, buildLink("confirm"));
   const linkLabel = language.say(isQuestion ? "confirm" : "openStatusPage");
-  const further = isQuestion ? null : { label: language.say("manage"), url: buildLink("manage") };
+  const furtherLink = isQuestion
+    ? null
+    : { label: language.say("manage"), url: buildLink("manage") };
   const outside = createDeliveryContext(context, cancelled, null);
   return providers[type].deliver(
     { webhookUrl, template: null },
-    { ...message, linkLabel, ...(further && { further }) },
+    { ...message, linkLabel, ...(furtherLink && { furtherLink }) },
     outside,
   );
 }

@@ -230,7 +230,7 @@ describe("the memory of all responses", () => {
             expect(before + bytes).toBeGreaterThan(share);
           }
           const all = [...heldByCheck.values()].reduce((sum, reserved) => sum + reserved, 0);
-          expect(budget.kept()).toBe(all);
+          expect(budget.countUsed()).toBe(all);
           expect(all).toBeLessThanOrEqual(limits.reserved + limits.shared);
         }
       }),
@@ -252,10 +252,10 @@ describe("the memory of all responses", () => {
         { url: shop.at(), jsonPath: "$.a" },
         { timeoutMs: 500, memory },
       );
-      expect([found.status, budget.kept()]).toEqual(["down", 0]);
+      expect([found.status, budget.countUsed()]).toEqual(["down", 0]);
       expect(() => memory.reserve(1)).toThrow(LocalFailure);
       memory.release(5);
-      expect(budget.kept()).toBe(0);
+      expect(budget.countUsed()).toBe(0);
     }
   });
 

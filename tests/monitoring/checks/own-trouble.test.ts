@@ -139,7 +139,7 @@ test("loopback needs no network", () => {
   const noNetwork = { network: () => new Set<never>(), hasHandles: () => true };
   const watch = new TroubleWatch(Date.now, Date.now, noNetwork);
   for (const address of ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"])
-    expect([address, watch.lackedFor([address], Date.now())]).toEqual([address, null]);
+    expect([address, watch.findLackFor([address], Date.now())]).toEqual([address, null]);
 });
 
 test("a missing resource is reported with its start, and no longer once it is back", () => {
@@ -156,16 +156,16 @@ test("a missing resource is reported with its start, and no longer once it is ba
     }
   };
   pass(1_000);
-  expect(watch.lackedNow()).toBeNull();
+  expect(watch.findCurrentLack()).toBeNull();
   world.network = false;
   const lostAt = clock();
   pass(5_000);
-  expect(watch.lackedNow()).toEqual({ resource: "network", since: lostAt });
+  expect(watch.findCurrentLack()).toEqual({ resource: "network", since: lostAt });
   world.handles = false;
   pass(1_000);
-  expect(watch.lackedNow()?.resource).toBe("file handles");
+  expect(watch.findCurrentLack()?.resource).toBe("file handles");
   world.network = true;
   world.handles = true;
   pass(1_000);
-  expect(watch.lackedNow()).toBeNull();
+  expect(watch.findCurrentLack()).toBeNull();
 });

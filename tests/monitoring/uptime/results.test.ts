@@ -1,12 +1,8 @@
 import { dayMs, hourMs } from "../../../src/core/time/clock.ts";
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import {
-  addSums,
-  computeRatio,
-  type Sums,
-  buildSums,
-} from "../../../src/monitoring/uptime/rules.ts";
+import { bucketOf } from "../../../src/core/collections/percentiles.ts";
+import { addSums, computeRatio, type Sums } from "../../../src/monitoring/uptime/rules.ts";
 import { HeartbeatStatus } from "../../../src/monitoring/uptime/schema.ts";
 import {
   type HeartbeatRow,
@@ -69,6 +65,22 @@ const stream = fc
 
 type Table = "uptime_hours" | "uptime_days";
 const widths = { uptime_hours: hourMs, uptime_days: dayMs };
+
+function buildSums({ status, seconds, latencyMs }: HeartbeatRow): Sums {
+  const countSecondsIf = (wanted: HeartbeatStatus) => (status === wanted ? seconds : 0);
+  return {
+    upSeconds: countSecondsIf("up"),
+    degradedSeconds: countSecondsIf("degraded"),
+    downSeconds: countSecondsIf("down"),
+    unknownSeconds: countSecondsIf("unknown"),
+    maintenanceSeconds: countSecondsIf("maintenance"),
+    latencyCount: latencyMs === null ? 0 : 1,
+    latencySum: latencyMs ?? 0,
+    latencyMin: latencyMs,
+    latencyMax: latencyMs,
+    latencyCounts: latencyMs === null ? null : { [bucketOf(latencyMs)]: 1 },
+  };
+}
 
 /** Reference sums by period and monitor, added one heartbeat at a time. */
 function sumRows(rows: readonly HeartbeatRow[], periodMs: number) {

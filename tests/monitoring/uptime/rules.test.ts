@@ -7,9 +7,7 @@ import {
   chooseLatencySpan,
   computeRatio,
   getStatus,
-  buildSums,
 } from "../../../src/monitoring/uptime/rules.ts";
-import { HeartbeatStatus } from "../../../src/monitoring/uptime/schema.ts";
 
 const now = Date.parse("2026-11-20T10:30:00.000Z");
 
@@ -43,40 +41,6 @@ describe("uptime", () => {
 
   test("counts degraded as success", () => {
     expect(computeRatio({ upSeconds: 60, degradedSeconds: 120, downSeconds: 60 })).toBe(0.75);
-  });
-});
-
-describe("the sums of a single heartbeat", () => {
-  const noSeconds = {
-    upSeconds: 0,
-    degradedSeconds: 0,
-    downSeconds: 0,
-    unknownSeconds: 0,
-    maintenanceSeconds: 0,
-  };
-
-  for (const status of HeartbeatStatus.options)
-    test(`contain only its seconds of ${status}`, () => {
-      expect(buildSums({ status, seconds: 60, latencyMs: null })).toEqual({
-        ...noSeconds,
-        [`${status}Seconds`]: 60,
-        latencyCount: 0,
-        latencySum: 0,
-        latencyMin: null,
-        latencyMax: null,
-        latencyCounts: null,
-      });
-    });
-
-  test("contain its latency, even 0 ms", () => {
-    for (const latencyMs of [0, 34])
-      expect(buildSums({ status: "up", seconds: 60, latencyMs })).toMatchObject({
-        latencyCount: 1,
-        latencySum: latencyMs,
-        latencyMin: latencyMs,
-        latencyMax: latencyMs,
-        latencyCounts: { [latencyMs === 0 ? 0 : 41]: 1 },
-      });
   });
 });
 

@@ -96,12 +96,12 @@ export function Time({
   at: string;
   as?: "ago" | "short" | "seconds" | "for" | "until" | "clock";
 }) {
-  const present = useNow();
+  const presentTime = useNow();
   // Without updates it is unknown whether a state continues, so durations stop.
   const pastTime = useContext(PresentTime);
   const lost = staleSince.use();
   const stale = pastTime === null ? lost : null;
-  const now = pastTime ?? stale ?? present;
+  const now = pastTime ?? stale ?? presentTime;
   const isLeast = stale !== null;
   const zone = useZone();
   const words = {

@@ -52,10 +52,8 @@ export const findDefaultGroupId = (): string | null =>
     : null;
 
 /** Creates a monitor with default settings. Its row appears before the server responds. */
-export async function addMonitor(
-  target: Target,
-  groupId: string | null = findDefaultGroupId(),
-): Promise<boolean> {
+export async function addMonitor(target: Target): Promise<boolean> {
+  const groupId = findDefaultGroupId();
   const provisional: OverviewMonitor = {
     id: createProvisionalId(),
     name: target.name,

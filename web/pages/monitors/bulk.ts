@@ -38,14 +38,14 @@ export const useBulkPreview = (body: BulkChangeInput | null) =>
   });
 
 /** Changes monitors in one write, after a hold if that can send alerts, and offers to undo it. */
-export async function changeMonitors(many: BulkChangeInput, idempotencyKey: string) {
-  if (canAlert(findKnownMonitors(new Set(many.monitorIds)), many.change ?? {})) {
+export async function changeMonitors(input: BulkChangeInput, idempotencyKey: string) {
+  if (canAlert(findKnownMonitors(new Set(input.monitorIds)), input.change ?? {})) {
     const key = addIdempotencyKey(idempotencyKey);
-    await hold((query) => v1.monitors.bulk.post(many, { query, ...key }));
+    await hold((query) => v1.monitors.bulk.post(input, { query, ...key }));
     return;
   }
   const { changed, undo } = await unwrapData(
-    v1.monitors.bulk.post(many, addIdempotencyKey(idempotencyKey)),
+    v1.monitors.bulk.post(input, addIdempotencyKey(idempotencyKey)),
   );
   const text = tCount(changed, "Changed {count} monitor", "Changed {count} monitors");
   if (undo === null) return void notify(text);

@@ -329,12 +329,12 @@ function Overrides({ schedule }: { schedule: Schedule }) {
   const { from, until } = buildUpcomingSpan(useNow());
   const { data = [] } = useOverrides(schedule.id, from, until);
   const { data: people = [] } = useQuery(peopleQuery);
-  const present = data.filter(({ endsAt }) => Date.parse(endsAt) > Date.now());
-  if (present.length === 0) return null;
+  const unfinished = data.filter(({ endsAt }) => Date.parse(endsAt) > Date.now());
+  if (unfinished.length === 0) return null;
   return (
     <Panel title={t("Overrides")}>
       <ul className="lines">
-        {present.map(({ id, personId, startsAt, endsAt }) => (
+        {unfinished.map(({ id, personId, startsAt, endsAt }) => (
           <li key={id}>
             <span className="line-words">
               <b>{people.find((one) => one.id === personId)?.name ?? t("Someone")}</b>{" "}

@@ -15,15 +15,15 @@ type ReportMail = Settings["reportMails"][number];
 type Props = { organizationId: string; mails: readonly ReportMail[]; onSent: () => void };
 
 export function MailActions({ organizationId, mails, onSent }: Props) {
-  const [shown, setShown] = useState<ReportMail["interval"] | null>(null);
+  const [openInterval, setOpenInterval] = useState<ReportMail["interval"] | null>(null);
   return mails.map((mail) => {
-    const isShown = mail.interval === shown;
+    const isShown = mail.interval === openInterval;
     return (
       <Fragment key={mail.interval}>
         <MailLine
           mail={mail}
           isShown={isShown}
-          onToggle={() => setShown(isShown ? null : mail.interval)}
+          onToggle={() => setOpenInterval(isShown ? null : mail.interval)}
           onSent={onSent}
         />
         {isShown && <Preview organizationId={organizationId} mail={mail} />}

@@ -106,7 +106,7 @@ function MonthTable({ report, onPick }: { report: YearReport } & Pick<Props, "on
 
 function GroupTable({ report: { groups, months, year } }: { report: YearReport }) {
   if (groups.length < 2) return null;
-  const short = new Intl.DateTimeFormat(getLocale(), { month: "short", timeZone: "UTC" });
+  const monthFormat = new Intl.DateTimeFormat(getLocale(), { month: "short", timeZone: "UTC" });
   return (
     <Table
       title={t("Uptime of groups in {year}", { year })}
@@ -124,7 +124,7 @@ function GroupTable({ report: { groups, months, year } }: { report: YearReport }
             ? []
             : [
                 {
-                  head: short.format(Date.parse(`${month}-01`)),
+                  head: monthFormat.format(Date.parse(`${month}-01`)),
                   value: ({ ratios }: YearReport["groups"][number]) => ratios[index] ?? null,
                   cell: ({ ratios }: YearReport["groups"][number]) =>
                     formatPercent(ratios[index] ?? null),

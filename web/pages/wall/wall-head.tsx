@@ -76,8 +76,8 @@ function useLost(): string | null {
 }
 
 function Clock({ at }: { at: string | undefined }) {
-  const present = useNow();
-  const now = new Date(at ?? present);
+  const presentTime = useNow();
+  const now = new Date(at ?? presentTime);
   const timeZone = useZone();
   const formatNow = (options: Intl.DateTimeFormatOptions) =>
     getFormatter(timeZone, options).format(now);

@@ -38,9 +38,9 @@ function Wall() {
   const { theme, at } = useSearch({ strict: false }) as { theme?: string; at?: string };
   const isLight = theme === "light";
   useWallScheme(isLight ? "light" : "dark");
-  const { data: present } = useOverview();
+  const { data: presentOverview } = useOverview();
   const past = useQuery(createPastOverviewQuery(at, {}));
-  const overview = at === undefined ? present : past.data;
+  const overview = at === undefined ? presentOverview : past.data;
   const { data: open, isLoading } = useQuery(
     createPageQuery([...listKey("incident"), "wall"], (options) =>
       v1.incidents.get({ query: { open: "true", per_page: 20 }, ...options }),

@@ -201,9 +201,9 @@ export class CheckEngine {
   runningSince = () => this.trouble.runningSince;
 
   /** Names a resource that this machine lacked since `from` (monotonic milliseconds); null if it lacked none. */
-  lackedSince = (from: number) => this.trouble.lackedFor([], from);
+  lackedSince = (from: number) => this.trouble.findLackFor([], from);
 
-  lackedNow = () => this.trouble.lackedNow();
+  lackedNow = () => this.trouble.findCurrentLack();
 
   /**
    * Checks a monitor immediately. Resolves when the result is stored, with false if the monitor is paused or deleted.

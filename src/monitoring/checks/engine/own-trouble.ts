@@ -71,14 +71,14 @@ export class TroubleWatch {
    * Names a resource that connections to these addresses lacked since `from`, so that a failure proves nothing. Null
    * if they lacked none. Without addresses, as after a failed lookup, any usable network suffices.
    */
-  lackedFor(addresses: readonly string[], from: number): string | null {
+  findLackFor(addresses: readonly string[], from: number): string | null {
     const now = this.monotonic();
     this.machine.inspect(now, this.lastTick);
     return this.machine.findLackFor(addresses, from, now);
   }
 
   /** Returns the missing resource and the start of the gap in Unix milliseconds; null if nothing is missing. */
-  lackedNow(): OwnLack | null {
+  findCurrentLack(): OwnLack | null {
     const lack = this.machine.findCurrentLack();
     if (lack === null) return null;
     return { resource: lack.resource, since: this.clock() - (this.monotonic() - lack.from) };

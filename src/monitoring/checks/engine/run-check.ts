@@ -174,7 +174,7 @@ class CheckRun {
         }
         return found;
       },
-      async commandFolder() {
+      async getCommandFolder() {
         await targets.refresh();
         const issue = targets.findCommandIssue();
         if (targets.commandFolder === null || issue !== null)
@@ -232,7 +232,7 @@ class CheckRun {
     const { type, settings } = this.target;
     const isLocal = localTypes.has(type) && (settings as { host?: unknown }).host == null;
     const addresses = this.reached.length === 0 && isLocal ? ["127.0.0.1"] : this.reached;
-    return this.dependencies.trouble.lackedFor(addresses, this.startedAt);
+    return this.dependencies.trouble.findLackFor(addresses, this.startedAt);
   }
 
   /** Logs an unexpected error. While data of the target is processed, it counts as a failure of the target. */

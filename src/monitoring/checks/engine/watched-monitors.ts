@@ -115,7 +115,7 @@ const watchedSql = `select s.key, m.organization_id as organizationId, m.id, m.n
 const readAtOnce = 200;
 
 /** Interns equal texts, settings and terms to save memory. */
-const intern = createInterner(4_096);
+const intern = createInterner();
 
 type Reading = { store: Store; vault: Vault; log: Log; leases: Leases };
 

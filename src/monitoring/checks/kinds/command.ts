@@ -12,7 +12,7 @@ const maxLineLength = 250;
 
 /** Up when the program exits with 0. Only the organization sees the first line of its output. */
 export const checkCommand: CheckKind<"command"> = async (settings, context) => {
-  const folder = await context.commandFolder();
+  const folder = await context.getCommandFolder();
   const file = await resolveExecutable(folder, settings.command);
   context.step = "waiting for the response";
   const startedAt = performance.now();

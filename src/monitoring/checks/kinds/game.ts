@@ -49,8 +49,8 @@ function createSourceConversation(send: Datagrams["send"]) {
     return Buffer.concat([statusQuery, challenge]);
   };
   return {
-    question: sendQuestion,
-    understood(response: Buffer) {
+    buildQuery: sendQuestion,
+    parseResponse(response: Buffer) {
       const kind = String.fromCharCode(response[4] ?? 0);
       const isSimple = response.subarray(0, 4).equals(packetPrefix);
       if (isSimple && kind === "A" && response.length >= 9) {

@@ -24,8 +24,8 @@ export const checkRadius: CheckKind<"radius"> = async (settings, context) => {
   const [id = 0] = randomBytes(1);
   const request = buildRequest({ id, authenticator, secret, username, password });
   const response = await queryByDatagram(addresses, port, context, () => ({
-    question: () => request,
-    understood: (message) => (message.length >= 20 && message[1] === id ? message : null),
+    buildQuery: () => request,
+    parseResponse: (message) => (message.length >= 20 && message[1] === id ? message : null),
   }));
   if (!isSigned(response, authenticator, secret))
     throw new TargetFailure("The response is not signed with the shared secret.");

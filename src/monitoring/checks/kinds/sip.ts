@@ -28,8 +28,8 @@ export const checkSip: CheckKind<"sip"> = async (settings, context) => {
   const response = await queryByDatagram(addresses, port, context, () => {
     const { request, callId } = buildRequest(settings);
     return {
-      question: () => Buffer.from(request),
-      understood: (message) => toFinalResponse(parseHead(message.toString()), callId),
+      buildQuery: () => Buffer.from(request),
+      parseResponse: (message) => toFinalResponse(parseHead(message.toString()), callId),
     };
   });
   const latencyMs = measureElapsedMs(startedAt);

@@ -92,11 +92,11 @@ async function waitForText(wire: Wire, wanted: Buffer): Promise<string> {
   for (;;) {
     const [first = 0, second = 0] = await wire.read(2);
     const code = first & 0x0f;
-    const short = second & 0x7f;
+    const shortLength = second & 0x7f;
     const length =
-      short < 126
-        ? short
-        : short === 126
+      shortLength < 126
+        ? shortLength
+        : shortLength === 126
           ? (await wire.read(2)).readUInt16BE()
           : Number((await wire.read(8)).readBigUInt64BE());
     if ((second & 0x80) !== 0 || (first & 0x70) !== 0 || (code > 2 && code < 8) || code > 10)

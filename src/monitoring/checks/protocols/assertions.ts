@@ -28,17 +28,17 @@ type Conditions = Pick<
 /** Lists the conditions of a request or step in the order in which they are judged: short forms, then assertions. */
 export function buildConditions(settings: Conditions): readonly Condition[] {
   const { expectedStatus, keyword, keywordAbsent, jsonPath, jsonEquals, assertions } = settings;
-  const short = { path: null, number: null };
+  const shorthand = { path: null, number: null };
   const conditions: Condition[] = [
-    { ...short, source: "status", op: "within", value: expectedStatus },
+    { ...shorthand, source: "status", op: "within", value: expectedStatus },
   ];
   if (keyword !== null)
-    conditions.push({ ...short, source: "body", op: "contains", value: keyword });
+    conditions.push({ ...shorthand, source: "body", op: "contains", value: keyword });
   if (keywordAbsent !== null)
-    conditions.push({ ...short, source: "body", op: "notContains", value: keywordAbsent });
+    conditions.push({ ...shorthand, source: "body", op: "notContains", value: keywordAbsent });
   if (jsonPath !== null) {
     const op = jsonEquals === null ? "exists" : "equals";
-    conditions.push({ ...short, source: "json", path: jsonPath, op, value: jsonEquals });
+    conditions.push({ ...shorthand, source: "json", path: jsonPath, op, value: jsonEquals });
   }
   for (const [index, assertion] of assertions.entries())
     conditions.push({ ...assertion, number: index + 1 });

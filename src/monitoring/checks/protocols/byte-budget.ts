@@ -65,6 +65,6 @@ export function createByteBudget(
       };
     },
     /** Bytes in use by all checks. */
-    kept: () => [...usedBytes.values()].reduce((sum, bytes) => sum + bytes, 0),
+    countUsed: () => [...usedBytes.values()].reduce((sum, bytes) => sum + bytes, 0),
   };
 }

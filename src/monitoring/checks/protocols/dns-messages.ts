@@ -103,8 +103,13 @@ export function parseResponse(message: Buffer, type: RecordType): DnsResponse {
     const bits = message.readUInt16BE(2);
     const records: DnsRecord[] = [];
     let at = headBytes;
-    for (let left = message.readUInt16BE(4); left > 0; left--) at = readName(message, at).next + 4;
-    for (let left = message.readUInt16BE(6); left > 0; left--) {
+    for (
+      let remainingQuestions = message.readUInt16BE(4);
+      remainingQuestions > 0;
+      remainingQuestions--
+    )
+      at = readName(message, at).next + 4;
+    for (let remainingRecords = message.readUInt16BE(6); remainingRecords > 0; remainingRecords--) {
       at = readName(message, at).next;
       const code = message.readUInt16BE(at);
       const ttl = message.readUInt32BE(at + 4);
@@ -135,21 +140,21 @@ function readName(message: Buffer, from: number): { name: string; next: number }
   let next: number | null = null;
   let at = from;
   let lowest = from;
-  for (let left = maxNameBytes; left > 0;) {
+  for (let remainingBytes = maxNameBytes; remainingBytes > 0;) {
     const length = message.readUInt8(at);
     if (length >= 0xc0) {
       const target = message.readUInt16BE(at) & 0x3fff;
       if (target >= lowest) throw invalidDnsError();
       next ??= at + 2;
       at = lowest = target;
-      left -= 2;
+      remainingBytes -= 2;
     } else if (length > 63) throw invalidDnsError();
     else if (length === 0) return { name: labels.join(".") || ".", next: next ?? at + 1 };
     else {
       if (at + 1 + length > message.length) throw invalidDnsError();
       labels.push(escapeLabel(message.subarray(at + 1, at + 1 + length)));
       at += 1 + length;
-      left -= 1 + length;
+      remainingBytes -= 1 + length;
     }
   }
   throw invalidDnsError();

@@ -44,8 +44,8 @@ export async function queryResolver(
 async function sendPlain(resolver: Resolver | null, query: Buffer, context: CheckContext) {
   const { addresses, port } = await listServers(resolver, context);
   const message = await queryByDatagram(addresses, port, context, () => ({
-    question: () => query,
-    understood: (received) => (isResponseTo(received, query) ? received : null),
+    buildQuery: () => query,
+    parseResponse: (received) => (isResponseTo(received, query) ? received : null),
   }));
   const isTruncated = ((message[2] ?? 0) & 2) !== 0;
   if (!isTruncated) return message;

@@ -81,7 +81,7 @@ test("if all addresses fail, the last failure counts", async () => {
     [buildAddress("127.0.0.2", 4), buildAddress("127.0.0.1", 4)],
     getFreePort(),
     createCheckContext(),
-    () => ({ question: () => Buffer.from("?"), understood: () => null }),
+    () => ({ buildQuery: () => Buffer.from("?"), parseResponse: () => null }),
   );
   expect(await request.catch((error: NodeJS.ErrnoException) => error.code)).toBe("ECONNREFUSED");
 });

@@ -20,14 +20,14 @@ type Values = Pick<Incident, "title" | "severity" | "public" | "monitorIds" | "i
  * nothing.
  */
 export function EditDialog({
-  incident: shown,
+  incident: latestIncident,
   onClose,
 }: {
   incident: Incident;
   onClose: () => void;
 }) {
   // The incident as the person saw it. If others change it meanwhile, saving reports a conflict.
-  const [incident] = useState(shown);
+  const [incident] = useState(latestIncident);
   const { data: audience } = useAudience({ incidentId: incident.id });
   const { title, severity, monitorIds, impacts } = incident;
   const form = useForm<Values>(

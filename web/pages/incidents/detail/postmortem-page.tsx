@@ -93,8 +93,14 @@ function Reading({ incident }: { incident: Incident }) {
   );
 }
 
-function Writing({ incident: shown, onClose }: { incident: Incident; onClose: () => void }) {
-  const [incident] = useState(shown);
+function Writing({
+  incident: latestIncident,
+  onClose,
+}: {
+  incident: Incident;
+  onClose: () => void;
+}) {
+  const [incident] = useState(latestIncident);
   const { id, postmortem } = incident;
   const { data: audience } = useAudience({ incidentId: id });
   const navigate = useNavigate();

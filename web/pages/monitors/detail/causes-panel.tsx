@@ -55,7 +55,7 @@ function listLines({ certificateExpiredAt, resolved, neighbors, neighborCount, c
     ({ common }) => `${common?.kind} ${common?.value}`,
   );
   const others = neighbors.filter(({ common }) => common === null);
-  const further = neighborCount - neighbors.length;
+  const hiddenCount = neighborCount - neighbors.length;
   return [
     ...(certificateExpiredAt === null
       ? []
@@ -88,9 +88,9 @@ function listLines({ certificateExpiredAt, resolved, neighbors, neighborCount, c
           <NeighborsLine
             key="others"
             neighbors={others}
-            further={further}
+            further={hiddenCount}
             words={tCount(
-              others.length + further,
+              others.length + hiddenCount,
               "{count} other monitor",
               "{count} other monitors",
             )}

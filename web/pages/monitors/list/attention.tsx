@@ -148,10 +148,10 @@ function useRows(
   }
   for (const [id, { overAt }] of seen.current)
     if (!byId.has(id) || (overAt !== null && now - overAt > farewellMs)) seen.current.delete(id);
-  const present = [...seen.current.keys()].flatMap((id) => byId.get(id) ?? []);
+  const presentMonitors = [...seen.current.keys()].flatMap((id) => byId.get(id) ?? []);
   // Recovered monitors stay at their position.
-  const orderedIds = present.toSorted(createTroubledOrder(attention)).map(({ id }) => id);
-  const recovering = present.some((monitor) => !isTroubled(monitor));
+  const orderedIds = presentMonitors.toSorted(createTroubledOrder(attention)).map(({ id }) => id);
+  const recovering = presentMonitors.some((monitor) => !isTroubled(monitor));
   order.current = isHeld.current || recovering ? keepOrder(order.current, orderedIds) : orderedIds;
   const rows = order.current.flatMap((id): Row[] => {
     const monitor = byId.get(id);
@@ -327,14 +327,14 @@ const quietStates = [
 /** Counts of monitors that are neither up nor in trouble, such as paused ones, in one line. */
 function QuietCounts({ states }: { states: ReturnType<typeof countAllStates> }) {
   const end = useMaintenanceEnd(useZone(), (states.maintenance ?? 0) > 0);
-  const present = quietStates.flatMap(({ state, words }) => {
+  const presentStates = quietStates.flatMap(({ state, words }) => {
     const count = states[state] ?? 0;
     return count === 0 ? [] : [{ state, text: words(count, end) }];
   });
-  if (present.length === 0) return null;
+  if (presentStates.length === 0) return null;
   return (
     <p className="attention-quiet">
-      {present.map(({ state, text }) => (
+      {presentStates.map(({ state, text }) => (
         <Link key={state} to="/monitors" search={{ status: state }}>
           <StateIcon state={state} size={13} />
           {text}

@@ -91,11 +91,11 @@ function SelectAll({
 }
 
 /** Maximum number of monitors of an incident, and of a form that lists each one. */
-const maxNamed = 100;
+const maxListedMonitors = 100;
 
 function MoreMenu({ monitorIds, open }: { monitorIds: string[]; open: (change: Change) => void }) {
   const [isOpen, setIsOpen] = useState(false);
-  const isTooMany = monitorIds.length > maxNamed;
+  const isTooMany = monitorIds.length > maxListedMonitors;
   const selection = { monitorIds };
   return (
     <Menu position="top" floatingStrategy="fixed" opened={isOpen} onChange={setIsOpen}>
@@ -114,7 +114,11 @@ function MoreMenu({ monitorIds, open }: { monitorIds: string[]; open: (change: C
         <Menu.Divider />
         {isTooMany && (
           <Menu.Label>
-            {tCount(maxNamed, "With at most {count} monitor", "With at most {count} monitors")}
+            {tCount(
+              maxListedMonitors,
+              "With at most {count} monitor",
+              "With at most {count} monitors",
+            )}
           </Menu.Label>
         )}
         <MenuItem

@@ -76,10 +76,10 @@ const words: Record<State, string> = {
 };
 
 function Summary({ states }: { states: Head["states"] }) {
-  const present = worstFirst.filter((state) => (states[state] ?? 0) > 0);
-  const [worst] = present;
+  const presentStates = worstFirst.filter((state) => (states[state] ?? 0) > 0);
+  const [worst] = presentStates;
   if (worst === undefined) return <span className="head-state" />;
-  const watched = present.filter((state) => state !== "paused");
+  const watched = presentStates.filter((state) => state !== "paused");
   const all = watched.length === 1 && watched[0] === worst;
   const showsCounts = worst === "down" || worst === "degraded" || !all;
   return (

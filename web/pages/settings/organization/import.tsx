@@ -153,11 +153,12 @@ const itemKeyOf = ({ noun, externalId }: ImportItem) => `${noun}:${externalId}`;
 function Review({ sent, onDone }: { sent: UploadedImport; onDone: () => void }) {
   const { id, source, report } = sent;
   const possible = report.items.filter(({ decision }) => decision !== "not-taken").map(itemKeyOf);
-  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  const [excludedKeys, setExcludedKeys] = useState<ReadonlySet<string>>(new Set());
   const [paused, setPaused] = useState(true);
   const { mutate, isPending, error } = useMutation({
     mutationFn() {
-      const only = left.size === 0 ? null : possible.filter((key) => !left.has(key));
+      const only =
+        excludedKeys.size === 0 ? null : possible.filter((key) => !excludedKeys.has(key));
       return unwrapData(dashboard.imports.uploads({ id }).import.post({ source, paused, only }));
     },
     onSuccess: (run) => {
@@ -167,7 +168,7 @@ function Review({ sent, onDone }: { sent: UploadedImport; onDone: () => void }) 
     },
   });
   const toggle = (keys: readonly string[], isWanted: boolean) =>
-    setLeft((before) =>
+    setExcludedKeys((before) =>
       isWanted ? before.difference(new Set(keys)) : before.union(new Set(keys)),
     );
   const groups = [...Map.groupBy(report.items, ({ noun }) => titleOf(noun))];
@@ -176,7 +177,7 @@ function Review({ sent, onDone }: { sent: UploadedImport; onDone: () => void }) 
       <div className="backup">
         <p className="quiet">{t("Nothing has changed yet. Choose what you want to import.")}</p>
         {groups.map(([title, items]) => (
-          <Part key={title} title={title} items={items} left={left} toggle={toggle} />
+          <Part key={title} title={title} items={items} left={excludedKeys} toggle={toggle} />
         ))}
         <Hints hints={report.hints} />
         <Checkbox
@@ -191,10 +192,14 @@ function Review({ sent, onDone }: { sent: UploadedImport; onDone: () => void }) 
           <BusyButton
             variant="filled"
             loading={isPending}
-            disabled={left.size >= possible.length}
+            disabled={excludedKeys.size >= possible.length}
             onClick={() => mutate()}
           >
-            {tCount(possible.length - left.size, "Import {count} record", "Import {count} records")}
+            {tCount(
+              possible.length - excludedKeys.size,
+              "Import {count} record",
+              "Import {count} records",
+            )}
           </BusyButton>
           <Button onClick={onDone} disabled={isPending}>
             {t("Cancel")}
