@@ -232,13 +232,13 @@ test("a monitor is in at most one group, and groups and monitors agree, after si
           monitorIds: string[];
         }[];
         const { json } = await api("GET", "/api/v1/monitors?per_page=100");
-        const ofGroups = listed.flatMap(({ id, monitorIds }) =>
+        const idsByGroups = listed.flatMap(({ id, monitorIds }) =>
           monitorIds.map((monitorId) => `${monitorId} in ${id}`),
         );
-        const ofMonitors = json.data
+        const idsByMonitors = json.data
           .filter(({ groupId }: { groupId: string | null }) => groupId !== null)
           .map(({ id, groupId }: { id: string; groupId: string }) => `${id} in ${groupId}`);
-        expect(ofGroups.toSorted()).toEqual(ofMonitors.toSorted());
+        expect(idsByGroups.toSorted()).toEqual(idsByMonitors.toSorted());
       }
 
       async function perform({ does, members, index }: (typeof writes)[number]) {

@@ -523,7 +523,7 @@ describe("an encrypted secret is never sent to a changed address", () => {
         const page = createStoredSecrets(kinds, type, record, patch, () => undefined);
         // Other errors are reported first.
         if (status === 422 && requests.length === 0) continue;
-        expect([patch, paths.filter((path) => page.isAsked(path)).toSorted()]).toEqual([
+        expect([patch, paths.filter((path) => page.needsReentry(path)).toSorted()]).toEqual([
           patch,
           requests.map(({ path }) => path).toSorted(),
         ]);

@@ -96,12 +96,12 @@ async function acknowledgeMessage(message: PushedMessage) {
       { ...message, title: `Acknowledged: ${title}`, isUrgent: false, acknowledgePath: null },
       true,
     );
-  const isGone = response?.status === 404;
+  const isAlertOver = response?.status === 404;
   return showMessage({
     ...message,
     title: `Not acknowledged: ${title}`,
-    text: isGone ? "The alert has ended, or its link was revoked." : explainFailure(response),
-    acknowledgePath: isGone ? null : acknowledgePath,
+    text: isAlertOver ? "The alert has ended, or its link was revoked." : explainFailure(response),
+    acknowledgePath: isAlertOver ? null : acknowledgePath,
   });
 }
 

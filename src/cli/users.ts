@@ -99,14 +99,14 @@ function addResetPassword(users: Command) {
         options: PasswordOptions & OrganizationOption & { withoutTwoFactor?: boolean },
       ) =>
         withData(options, async (data) => {
-          const { password, isMade } = readOrCreatePassword(options, [email]);
+          const { password, isGenerated } = readOrCreatePassword(options, [email]);
           const withoutTwoFactor = options.withoutTwoFactor === true;
           const organizationId = await findOrganizationId(data, options);
           const scope = createCommandLineScope(data, organizationId ?? "");
           const input = { password, withoutTwoFactor, organizationId };
           const person = await resetPassword(scope, email, input);
           if (!options.json) printMessage(`${describePerson(person)} is signed out everywhere.`);
-          printPerson(person, isMade ? password : null, options.json);
+          printPerson(person, isGenerated ? password : null, options.json);
         }),
     );
 }
@@ -217,21 +217,21 @@ async function createUser(data: Data, options: NewUserOptions) {
       "is required, or --existing for a person who signs in already",
     );
   const name = parse(PersonName, options.name, "--name");
-  const { password, isMade } = readOrCreatePassword(options, [email, name, organization]);
+  const { password, isGenerated } = readOrCreatePassword(options, [email, name, organization]);
   const { id, isShared } = await addMember(scope, { email, name, role, password });
   if (isShared)
     process.stderr.write(
       `Another person signs in with ${email}, too, in another organization: ${name} is a new person.\n`,
     );
-  printPerson({ id, email, role }, isMade ? password : null, options.json);
+  printPerson({ id, email, role }, isGenerated ? password : null, options.json);
 }
 
 /** Reads the password from standard input, or generates one. Throws VALIDATION_ERROR. */
 function readOrCreatePassword(
   { passwordStdin }: PasswordOptions,
   known: readonly string[],
-): { password: string; isMade: boolean } {
-  if (!passwordStdin) return { password: createToken(20), isMade: true };
+): { password: string; isGenerated: boolean } {
+  if (!passwordStdin) return { password: createToken(20), isGenerated: true };
   const password = readSecret("--password-stdin", "-");
   try {
     assertStrongPassword(parse(NewPassword, password, "password"), known);
@@ -239,7 +239,7 @@ function readOrCreatePassword(
     const [detail] = error instanceof AppError ? (error.details ?? []) : [];
     throw invalidFieldError("The password", detail?.message ?? "can't be used");
   }
-  return { password, isMade: false };
+  return { password, isGenerated: false };
 }
 
 function printPerson(created: object, password: string | null, json: boolean | undefined) {

@@ -81,9 +81,12 @@ export function createConfigSchema(): Json {
   });
   const json = z.toJSONSchema(documentSchema, { io: "input", unrepresentable: "any" }) as Json;
   const { defaults, ...own } = json["properties"] as Record<string, Json>;
-  const ofDefaults = defaults?.["properties"] as Record<string, Json> | undefined;
+  const defaultFields = defaults?.["properties"] as Record<string, Json> | undefined;
   for (const section of sectionNames)
-    for (const entry of [own[section]?.["additionalProperties"], ofDefaults?.[section]] as Json[])
+    for (const entry of [
+      own[section]?.["additionalProperties"],
+      defaultFields?.[section],
+    ] as Json[])
       for (const option of (entry["anyOf"] as Json[] | undefined) ?? [entry]) {
         const fields = option["properties"] as Record<string, Json>;
         allowStoredValues(fields);

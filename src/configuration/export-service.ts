@@ -108,14 +108,14 @@ class ExportWriter {
    */
   async exportStreamed(): Promise<ConfigExport> {
     const { document, secrets, variables } = await this.#exportWithoutMonitors();
-    let ofMonitors: ConfigSecret[] = [];
+    let monitorSecrets: ConfigSecret[] = [];
     const monitors = new StreamedRecord(() => {
-      ofMonitors = [];
-      return this.#exportMonitors(ofMonitors, new Set(variables));
+      monitorSecrets = [];
+      return this.#exportMonitors(monitorSecrets, new Set(variables));
     });
     const all = new StreamedList<ConfigSecret>(async function* () {
       yield secrets;
-      yield ofMonitors;
+      yield monitorSecrets;
     });
     // Only the response writer reads the list, and it accepts both kinds of lists.
     return {

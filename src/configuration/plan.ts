@@ -173,13 +173,13 @@ function findPruned(
   own: ConfigPlan["links"],
 ): Pick<ConfigPlan, "removed" | "released" | "dangling"> {
   const entryIds = new Set(entries.map(buildEntryId));
-  const isGone = ({ section, link }: Current) =>
+  const isRemoved = ({ section, link }: Current) =>
     !entryIds.has(buildEntryId({ section, key: link?.externalId ?? "" }));
-  const goneRecords = managed.filter(isGone);
+  const removedRecords = managed.filter(isRemoved);
   const presentLinks = new Set(managed.map(({ link }) => link));
   return {
-    removed: goneRecords.filter(isCreatedHere),
-    released: goneRecords.filter((one) => !isCreatedHere(one)),
+    removed: removedRecords.filter(isCreatedHere),
+    released: removedRecords.filter((one) => !isCreatedHere(one)),
     dangling: own.filter((link) => !presentLinks.has(link) && !isNamed(link, entryIds)),
   };
 }

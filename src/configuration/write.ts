@@ -61,20 +61,20 @@ export async function buildStatements(scope: Scope, plan: ConfigPlan) {
     )),
   ];
   if (removed.length > 0) {
-    const goneIds = Object.fromEntries(
+    const removedIds = Object.fromEntries(
       removableNouns.map((noun) => [noun, [] as string[]]),
     ) as Record<RemovableNoun, string[]>;
-    for (const { section, id } of removed) goneIds[sections[section].noun].push(id);
-    const ofMonitors = { action: "monitor.deleted", subjectIds: goneIds.monitor } as const;
+    for (const { section, id } of removed) removedIds[sections[section].noun].push(id);
+    const monitorDeletion = { action: "monitor.deleted", subjectIds: removedIds.monitor } as const;
     statements.push(
       // `changePolicy` adds the targets again. A removed channel can be one of the earlier targets.
       removeTargets(
         scope,
         updated.flatMap(({ id, entry }) => (entry.section === "escalationPolicies" ? [id] : [])),
       ),
-      ...buildAuditRows(scope, ofMonitors, at),
-      ...(await buildRemovalStatements(scope, goneIds, at)),
-      ...buildEvents(scope, ofMonitors, at),
+      ...buildAuditRows(scope, monitorDeletion, at),
+      ...(await buildRemovalStatements(scope, removedIds, at)),
+      ...buildEvents(scope, monitorDeletion, at),
     );
   }
   await forEachYielding([...created, ...updated], (step) =>

@@ -8,7 +8,7 @@ import { AppError } from "../core/errors.ts";
 import { isLogCompleteSince, findLastSeqOfOrganization } from "../events/log.ts";
 import type { SignedInContext } from "../http/visitor-context.ts";
 import type { Monitor } from "../monitoring/monitors/schema.ts";
-import { statusBegun } from "../monitoring/monitors/past-service.ts";
+import { statusAfterEvent } from "../monitoring/monitors/past-service.ts";
 import { getMonitor } from "../monitoring/monitors/service.ts";
 import { readRecent } from "./recent-sums.ts";
 import { sealPosition, compactMonitor, compactOverview } from "./rules.ts";
@@ -91,7 +91,7 @@ export async function listStates(scope: Scope, monitorId: string, query: StatesQ
   const monitor = await getMonitor(scope, monitorId);
   const events = await findStateEvents(scope, monitorId, { to, limit });
   const states: PastState[] = events.map(({ type, at, message }) => ({
-    status: statusBegun[type],
+    status: statusAfterEvent[type],
     since: at,
     message,
   }));

@@ -8,7 +8,7 @@ import {
   type Point,
   findReasons,
 } from "../monitoring/uptime/store.ts";
-import { statusBegun } from "../monitoring/monitors/past-service.ts";
+import { statusAfterEvent } from "../monitoring/monitors/past-service.ts";
 import type { Timeline, TimelineQuery } from "./timeline-schema.ts";
 import { findIncidentsBetween, findStateEventsBetween } from "./timeline-store.ts";
 
@@ -79,7 +79,7 @@ async function createReasonLookup(
   }
   const events = await findStateEventsBetween(scope, monitorId, from, to);
   const states = events.map(({ type, at, message }, index) => ({
-    status: statusBegun[type],
+    status: statusAfterEvent[type],
     from: Date.parse(at),
     to: Date.parse(events[index + 1]?.at ?? formatTimestamp(to)),
     message,

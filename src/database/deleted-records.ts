@@ -75,7 +75,7 @@ const listParents = (table: SQLiteTable) =>
   });
 
 /** Tables whose rows a deletion of a record removes. Tables that others need are first. */
-export function listTakenTables(noun: DeletableNoun): readonly OwnedTable[] {
+export function listRemovedTables(noun: DeletableNoun): readonly OwnedTable[] {
   const root = getTableName(deletableTables[noun][0]);
   return allTables.flatMap((table) => {
     const name = getTableName(table);
@@ -108,7 +108,7 @@ function createOnUse<T>(create: (noun: DeletableNoun, root: SQLiteTable, name: s
   };
 }
 
-const findTakenTables = createOnUse(listTakenTables);
+const findRemovedTables = createOnUse(listRemovedTables);
 
 /** SQL for a row as JSON. A monitor on a page also names its section, because sections change their positions. */
 function buildRowSql(table: SQLiteTable): string {
@@ -144,7 +144,7 @@ const buildTakeMembersSql = (column: "id" | "group_id") =>
 
 const findTakeTexts = createOnUse((noun, root) => [
   buildTakeSql(root, "id"),
-  ...findTakenTables(noun).map(({ table, owner }) => buildTakeSql(table, owner)),
+  ...findRemovedTables(noun).map(({ table, owner }) => buildTakeSql(table, owner)),
   ...(noun === "monitor" ? [buildTakeMembersSql("id")] : []),
   ...(noun === "group" ? [buildTakeMembersSql("group_id"), removeSectionMonitorsSql] : []),
 ]);
@@ -317,7 +317,7 @@ const buildNewVersionSql = (root: SQLiteTable) =>
     where organization_id = ?1 and id = ?2`;
 
 const findRestoreTexts = createOnUse((noun, root) => {
-  const taken = findTakenTables(noun);
+  const taken = findRemovedTables(noun);
   const hasMembers = noun === "monitor" || noun === "group";
   return [
     buildReturnText(root, []),

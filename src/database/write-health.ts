@@ -9,7 +9,7 @@ const failedMs = 2_000;
 const pendingMs = 5_000;
 
 /** The oldest unfinished write of a kind. */
-type UnfinishedWrite = { since: number; begunAt: number; hasFailed: boolean };
+type UnfinishedWrite = { since: number; startedAt: number; hasFailed: boolean };
 
 /** Tracks in memory since when the database has rejected the regular writes of this process. */
 export type WriteHealth = {
@@ -29,13 +29,13 @@ export function createWriteHealth(
   function trackWrite(source: Source): UnfinishedWrite {
     const known = unstored.get(source);
     if (known !== undefined) return known;
-    const entry = { since: clock(), begunAt: monotonic(), hasFailed: false };
+    const entry = { since: clock(), startedAt: monotonic(), hasFailed: false };
     unstored.set(source, entry);
     return entry;
   }
 
-  const isFailing = ({ begunAt, hasFailed }: UnfinishedWrite) =>
-    monotonic() - begunAt >= (hasFailed ? failedMs : pendingMs);
+  const isFailing = ({ startedAt, hasFailed }: UnfinishedWrite) =>
+    monotonic() - startedAt >= (hasFailed ? failedMs : pendingMs);
 
   return {
     recordStart: (source) => void trackWrite(source),

@@ -288,12 +288,12 @@ export class FairFollower<E extends LoggedEvent, Part> {
       const [event] = await readSinceOfOrganization(this.#store, organizationId, limits);
       if (!isSingle || event === undefined) throw error;
       if (this.setbacks.recordFailure(organizationId, error) === "passing") throw error;
-      await this.#setAside(event);
+      await this.#skipEvent(event);
     }
   }
 
   /** Moves past an event that can't be handled, and reports it in the same write. */
-  async #setAside(event: LoggedEvent) {
+  async #skipEvent(event: LoggedEvent) {
     const { organizationId, seq, type, subjectId } = event;
     const { name, log } = this.#follower;
     const position = await this.cursor.read();

@@ -26,14 +26,14 @@ export async function sweepEvents(
   const last = Math.min(readUpTo, await findSlowestCursor(store));
   const sweptStates = await sweepLog(
     context,
-    { name: "states", last, keptMs: Math.max(hourDays, eventDays) * dayMs },
+    { name: "states", last, retentionMs: Math.max(hourDays, eventDays) * dayMs },
     oldestEvents,
     (from, to) => [removeBetween(from, to, "true")],
   );
   const from = Math.max(sweptStates, await findRemovedSeq(store));
   await sweepLog(
     context,
-    { name: "events", from, last, keptMs: eventDays * dayMs },
+    { name: "events", from, last, retentionMs: eventDays * dayMs },
     oldestEvents,
     (from, to) => [
       removeBetween(from, to, `not (${isStateSql})`),

@@ -86,8 +86,8 @@ export async function readBytes(
   if (!chunked && lengthOf(request) === 0) return new Uint8Array();
   const arrived = reserveBytes(client, chunked ? maxLength : lengthOf(request));
   try {
-    const asItComes = chunked || lengthOf(request) > maxBytes;
-    return await (asItComes
+    const isStreamed = chunked || lengthOf(request) > maxBytes;
+    return await (isStreamed
       ? readWithin(getOriginalRequest(request), maxLength, () => tooLargeError(maxLength))
       : request.bytes());
   } catch (error) {

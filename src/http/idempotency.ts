@@ -43,7 +43,7 @@ export function parseIdempotencyKey(request: Request): string | null {
   return key;
 }
 
-type Asked = {
+type IdempotentRequest = {
   method: string;
   route: string;
   idempotencyKey: string;
@@ -65,7 +65,7 @@ type UseCase = (remember: ((data: object) => Statement[]) | null) => Promise<Api
 export async function executeOnce(
   context: RequestContext,
   principal: Principal,
-  keyed: Asked,
+  keyed: IdempotentRequest,
   responseOf: (data: object) => ApiResponse,
   use: UseCase,
 ): Promise<ApiResponse | Response> {
@@ -86,7 +86,7 @@ class KeyedRequest {
   readonly claim: string;
   readonly #context: RequestContext;
   readonly #key: Pick<Row, "organizationId" | "actorId" | "route" | "idempotencyKey">;
-  readonly #keyed: Asked;
+  readonly #keyed: IdempotentRequest;
   readonly #bodyHash: string;
   readonly #now: number;
   readonly #responseOf: (data: object) => ApiResponse;
@@ -94,7 +94,7 @@ class KeyedRequest {
   constructor(
     context: RequestContext,
     principal: Principal,
-    keyed: Asked,
+    keyed: IdempotentRequest,
     responseOf: (data: object) => ApiResponse,
   ) {
     const { organizationId, actor } = principal;

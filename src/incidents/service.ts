@@ -90,7 +90,7 @@ export async function openIncident(
 export function updateIncident(scope: Scope, id: string, patch: IncidentPatch) {
   return retryOnStaleRead(async () => {
     const before = await getIncident(scope, id);
-    assertOpenerKept(before, patch);
+    assertOpenerRemains(before, patch);
     assertNamesMonitor(scope, patch.monitorIds);
     assertImpactsAffected(patch.impacts, patch.monitorIds ?? before.monitorIds);
     const write = patchIncident(scope.organizationId, before, patch, scope.clock());
@@ -119,7 +119,7 @@ function assertImpactsAffected(impacts: NewIncident["impacts"], monitorIds: read
  * Throws VALIDATION_ERROR unless the monitor that opened the incident stays the first one. That
  * monitor resolves the incident.
  */
-function assertOpenerKept({ origin, monitorId }: IncidentHead, { monitorIds }: IncidentPatch) {
+function assertOpenerRemains({ origin, monitorId }: IncidentHead, { monitorIds }: IncidentPatch) {
   if (origin === "monitor" && monitorId !== null && monitorIds && monitorIds[0] !== monitorId)
     throw invalidFieldError("monitorIds", "must begin with the monitor that opened the incident");
 }

@@ -109,14 +109,15 @@ const buildNotesSql = (condition: string, limit = `${rowsPerPortion}`) => `SELEC
     json_group_array(json_object('id', id, 'message', message, 'createdAt', created_at,
       'author', json_object('type', author_type, 'id', author_id, 'name', author_name)) ORDER BY id) AS entries
   FROM (SELECT * FROM incident_notes WHERE ${condition} ORDER BY id LIMIT ${limit})`;
-const ofIncidentSql = "organization_id = incidents.organization_id AND incident_id = incidents.id";
+const thisIncidentSql =
+  "organization_id = incidents.organization_id AND incident_id = incidents.id";
 const headColumns = `${recordColumns}, version, automatic, impacts, impact_changes AS "impactChanges", entries, text_bytes AS "textBytes", (
     SELECT json_object('message', message, 'publishedAt', published_at, 'updatedAt', updated_at)
     ${postmortemSql}
   ) AS postmortem`;
 const byId = "FROM incidents WHERE organization_id = ? AND id = ?";
 const headSql = `SELECT ${headColumns} ${byId}`;
-const incidentSql = `SELECT ${headColumns}, (${buildUpdatesSql(ofIncidentSql)}) AS updates, (${buildNotesSql(ofIncidentSql)}) AS notes ${byId}`;
+const incidentSql = `SELECT ${headColumns}, (${buildUpdatesSql(thisIncidentSql)}) AS updates, (${buildNotesSql(thisIncidentSql)}) AS notes ${byId}`;
 const furtherEntriesSql = {
   updates: buildUpdatesSql(
     `organization_id = ?1 AND incident_id = ?2 AND seq > coalesce((
@@ -250,11 +251,15 @@ async function findRevisionsAfter(
   updateId: string,
   last: string,
 ): Promise<IncidentUpdateRevision[]> {
-  const ofUpdate = matchValues(incidentUpdateRevisions, { organizationId, incidentId, updateId });
+  const updateMatch = matchValues(incidentUpdateRevisions, {
+    organizationId,
+    incidentId,
+    updateId,
+  });
   const rows = await store.db
     .select()
     .from(incidentUpdateRevisions)
-    .where(and(ofUpdate, gt(incidentUpdateRevisions.id, last)))
+    .where(and(updateMatch, gt(incidentUpdateRevisions.id, last)))
     .orderBy(incidentUpdateRevisions.id)
     .limit(rowsPerPortion);
   return rows.map(({ id, message, editedAt, authorType, authorId, authorName }) => ({
@@ -332,7 +337,7 @@ function serializeStates(states: NonNullable<ReturnType<typeof parseWantedStates
   return JSON.stringify(states.map(({ status, severity }) => `${status} ${severity}`));
 }
 
-const ofMonitorSql = `incident_monitors l CROSS JOIN incidents i
+const monitorSourceSql = `incident_monitors l CROSS JOIN incidents i
   ON i.organization_id = l.organization_id AND i.id = l.incident_id`;
 
 async function searchIncidents(tenant: SearchContext, query: IncidentQuery) {
@@ -345,7 +350,7 @@ async function searchIncidents(tenant: SearchContext, query: IncidentQuery) {
     monitorId === undefined
       ? { from: "incidents i", text: "i.organization_id = ?", parameters: [organizationId] }
       : {
-          from: ofMonitorSql,
+          from: monitorSourceSql,
           text: "l.organization_id = ? AND l.monitor_id = ?",
           parameters: [organizationId, monitorId],
         };

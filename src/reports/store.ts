@@ -242,7 +242,7 @@ export async function findIncidentsInSpan(
 ) {
   const { store, organizationId } = tenant;
   const visible = limitIncidents(tenant);
-  const ofMonitorsSql =
+  const monitorMatchSql =
     monitorIds === null
       ? ""
       : ` and exists (select 1 from incident_monitors its where its.organization_id = i.organization_id
@@ -255,12 +255,12 @@ export async function findIncidentsInSpan(
   ];
   const newest = await store.query<ReportedIncident>(
     `select i.id, i.title, i.origin, i.severity, i.status, i.created_at as createdAt, i.resolved_at as resolvedAt
-      ${incidentSql}${ofMonitorsSql}${visible.text} order by i.id desc limit ?`,
+      ${incidentSql}${monitorMatchSql}${visible.text} order by i.id desc limit ?`,
     [...parameters, limit],
   );
   await yieldToEventLoop();
   const [count] = await store.query<{ total: number }>(
-    `select count(*) as total ${incidentSql}${ofMonitorsSql}${visible.text}`,
+    `select count(*) as total ${incidentSql}${monitorMatchSql}${visible.text}`,
     parameters,
   );
   await yieldToEventLoop();

@@ -105,22 +105,22 @@ async function addParts<P extends Pick<PageRow, "id"> & { look: object }>(
   id?: string,
 ) {
   if (pages.length === 0) return [];
-  const ofPage = { organizationId, pageId: id };
+  const pageIds = { organizationId, pageId: id };
   const [sections, monitors, hosts] = await Promise.all([
     store.db
       .select()
       .from(statusPageSections)
-      .where(matchValues(statusPageSections, ofPage))
+      .where(matchValues(statusPageSections, pageIds))
       .orderBy(statusPageSections.position),
     store.db
       .select()
       .from(statusPageMonitors)
-      .where(matchValues(statusPageMonitors, ofPage))
+      .where(matchValues(statusPageMonitors, pageIds))
       .orderBy(statusPageMonitors.section, statusPageMonitors.position),
     store.db
       .select()
       .from(statusPageHosts)
-      .where(matchValues(statusPageHosts, ofPage))
+      .where(matchValues(statusPageHosts, pageIds))
       .orderBy(statusPageHosts.position),
   ]);
   const [sectionsBy, monitorsBy, hostsBy] = [
@@ -360,10 +360,10 @@ function replaceSections(
     section.monitors.map((monitor, position) => ({ ...monitor, section: index, position })),
   );
   const rows = sections.map(({ monitors: _monitors, ...row }) => row);
-  const ofPage = sql`organization_id = ${organizationId} and page_id = ${pageId}`;
+  const pageMatch = sql`organization_id = ${organizationId} and page_id = ${pageId}`;
   return [
-    sql`delete from ${statusPageMonitors} where ${ofPage}`,
-    sql`delete from ${statusPageSections} where ${ofPage}`,
+    sql`delete from ${statusPageMonitors} where ${pageMatch}`,
+    sql`delete from ${statusPageSections} where ${pageMatch}`,
     sql`insert into ${statusPageSections}
         (organization_id, page_id, position, name, group_id, nested, folding, audience)
       select ${organizationId}, ${pageId}, key, value ->> 'name', value ->> 'groupId',

@@ -637,12 +637,12 @@ describe("after any sequence of events", () => {
     for (const [name, ...parts] of actions) {
       await (all[name] as (...parts: unknown[]) => unknown)(...parts);
       if (name !== "settle") continue;
-      const ofMonitors = all.world
+      const monitorCases = all.world
         .opened()
         .filter(
           (title) => /(Shop|Job) is (down|degraded)$/.test(title) && !title.includes("Incident"),
         );
-      expect(ofMonitors).toEqual(all.wanted().toSorted());
+      expect(monitorCases).toEqual(all.wanted().toSorted());
     }
     await all.heal();
     expect(all.world.opened()).toEqual([]);

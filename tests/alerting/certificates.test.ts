@@ -26,7 +26,7 @@ async function setUpCertified(days: number, fields: object = {}) {
       for (let passed = 0; passed < count; passed++) await later(day);
       await later();
     },
-    daysTold: () => hook.received().map(({ data }) => data.daysLeft),
+    listAlertedDays: () => hook.received().map(({ data }) => data.daysLeft),
     async [Symbol.asyncDispose]() {
       await shop[Symbol.asyncDispose]();
       await hook[Symbol.asyncDispose]();
@@ -41,7 +41,7 @@ describe("a certificate's expiry", () => {
       await world.days(1);
       world.restart();
     }
-    expect(world.daysTold()).toEqual([13, 6, 2, 0]);
+    expect(world.listAlertedDays()).toEqual([13, 6, 2, 0]);
     expect(world.hook.received()[0]).toMatchObject({
       type: "certificate.expiring",
       data: {
@@ -55,9 +55,9 @@ describe("a certificate's expiry", () => {
   test("is reported once if several thresholds have passed, and then at the next ones", async () => {
     await using world = await setUpCertified(2.5);
     await world.later();
-    expect(world.daysTold()).toEqual([2]);
+    expect(world.listAlertedDays()).toEqual([2]);
     await world.days(5);
-    expect(world.daysTold()).toEqual([2, 0]);
+    expect(world.listAlertedDays()).toEqual([2, 0]);
   });
 
   test("is reported after it has passed", async () => {
@@ -73,7 +73,7 @@ describe("a certificate's expiry", () => {
     await world.days(1);
     world.setCertificateExpiry(10.5);
     await world.days(8);
-    expect(world.daysTold()).toEqual([0, 10, 6, 2]);
+    expect(world.listAlertedDays()).toEqual([0, 10, 6, 2]);
   });
 
   for (const [certificateExpiryDays, message] of [
@@ -86,7 +86,7 @@ describe("a certificate's expiry", () => {
     test(`is reported ${message.length} times if the monitor's limit is ${certificateExpiryDays ?? "no"} days`, async () => {
       await using world = await setUpCertified(20.5, { certificateExpiryDays });
       await world.days(22);
-      expect(world.daysTold()).toEqual([...message]);
+      expect(world.listAlertedDays()).toEqual([...message]);
     });
 });
 
@@ -102,7 +102,7 @@ describe("no channel is notified", () => {
       expect(world.hook.asked).toEqual([]);
       await world.changeMonitor(world.shop.id, again ?? { alertChannelIds: [world.hook.id] });
       await world.days(1);
-      expect(world.daysTold()).toEqual([5]);
+      expect(world.listAlertedDays()).toEqual([5]);
     });
 
   test("while the monitor is paused", async () => {
@@ -125,7 +125,7 @@ describe("no channel is notified", () => {
       // The check after a pause.
       world.database.run("UPDATE monitor_states SET status = 'up'");
       await world.days(1);
-      expect(world.daysTold()).toEqual([5]);
+      expect(world.listAlertedDays()).toEqual([5]);
     });
 
   test("if it is disabled", async () => {

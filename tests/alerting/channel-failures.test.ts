@@ -251,8 +251,8 @@ test.concurrent("a silent receiver gets its full timeout and delays no other cha
   const backup = await createWatchedJob([silent, well]);
   await backup.changeState("down");
   const sending = later();
-  await silent.waitUntilAsked(1);
-  await well.waitUntilAsked(1);
+  await silent.waitUntilRequested(1);
+  await well.waitUntilRequested(1);
   expect(well.listTitles()).toEqual([down]);
   silent.setReply(replyWith());
   await sending;
@@ -273,7 +273,7 @@ test.concurrent(
     time.now += 10_000;
     const engine = restart();
     await engine.start();
-    await silent.waitUntilAsked(1);
+    await silent.waitUntilRequested(1);
     await engine.stop();
     silent.setReply(replyWith());
     restart();

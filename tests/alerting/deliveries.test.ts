@@ -361,7 +361,7 @@ describe("the machine stops", () => {
     time.now += 10_000;
     const engine = restart();
     await engine.start();
-    await hook.waitUntilAsked(1);
+    await hook.waitUntilRequested(1);
     const stopping = engine.stop();
     hook.release();
     await stopping;

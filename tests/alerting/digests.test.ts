@@ -347,9 +347,9 @@ describe("while a channel is down", () => {
     expect(new Set(deliveryOf.keys())).toEqual(new Set(all.map(({ id }) => id)));
     for (const { id, data } of arrived) expect(deliveryOf.get(data.alertId)).toBe(id);
     for (const { id } of jobs) {
-      const ofOne = arrived.filter(({ data }) => data.monitor.id === id);
+      const alertsOfMonitor = arrived.filter(({ data }) => data.monitor.id === id);
       const inOrder = all.filter(({ data }) => data.monitor.id === id);
-      expect([...new Set(ofOne.map(({ data }) => data.alertId))]).toEqual(
+      expect([...new Set(alertsOfMonitor.map(({ data }) => data.alertId))]).toEqual(
         inOrder.map((one) => one.id),
       );
     }

@@ -50,10 +50,10 @@ async function setUpFlooded(size = { channels, incidents }) {
   return { ...pager, channelId };
 }
 
-type Made = Awaited<ReturnType<typeof createPager>>;
+type Pager = Awaited<ReturnType<typeof createPager>>;
 
 /** Copies an incident with its timeline and its event. */
-function copyRows({ database, time }: Made, id: string, count: number) {
+function copyRows({ database, time }: Pager, id: string, count: number) {
   const columnsOf = (table: string) =>
     database
       .query<{ name: string }, [string]>("select name from pragma_table_info(?)")
@@ -81,7 +81,7 @@ function copyRows({ database, time }: Made, id: string, count: number) {
 }
 
 /** A fan-out without state in memory. */
-function createFanOut({ store, appliance }: Made, most?: number) {
+function createFanOut({ store, appliance }: Pager, most?: number) {
   const { clock, origin, signals } = appliance;
   const room = createOutboxRoom(store, "alerts", most);
   return { fan: new AlertFanOut({ store, clock, origin, signals, room }) };
@@ -90,7 +90,7 @@ function createFanOut({ store, appliance }: Made, most?: number) {
 type Fan = ReturnType<typeof createFanOut>["fan"];
 
 /** Reads the log as the event reader does: in batches, each handled before the next. */
-async function readAll({ store }: Made, fan: Fan) {
+async function readAll({ store }: Pager, fan: Fan) {
   for (let seq = (await fan.follower.cursor.read()).seq; ;) {
     const events = await readSince(store, seq, 500);
     const last = events.at(-1);
@@ -100,12 +100,12 @@ async function readAll({ store }: Made, fan: Fan) {
   }
 }
 
-async function settle(world: Made, fan: Fan) {
+async function settle(world: Pager, fan: Fan) {
   await readAll(world, fan);
   await fan.follower.drain();
 }
 
-const deliveriesOf = ({ database }: Made, organizationId: string) =>
+const deliveriesOf = ({ database }: Pager, organizationId: string) =>
   database
     .query<{ count: number }, [string]>(
       `select count(*) as count from delivery_alerts where organization_id = ?`,

@@ -244,13 +244,13 @@ describe("a certificate", () => {
   /** The step of a certificate with this number of days left. */
   const findStep = (
     days: number,
-    toldStep: number | null = null,
+    notifiedStep: number | null = null,
     within: number | null = 14,
     of = ends,
   ) =>
     findCertificateStep(
       ends,
-      toldStep === null ? null : { expiresAt: of, days: toldStep },
+      notifiedStep === null ? null : { expiresAt: of, days: notifiedStep },
       within,
       Date.parse(ends) - days * day,
     );

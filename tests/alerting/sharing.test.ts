@@ -43,7 +43,7 @@ test("if a node dies while sending, every alert arrives, and only those in fligh
   await Promise.all(both.map(({ node }) => node.runOnce()));
   await alive.alerts.runOnce();
   const sending = dying.alerts.runOnce();
-  await hook.waitUntilAsked(channels);
+  await hook.waitUntilRequested(channels);
 
   hook.behave(replyWith());
   await pass(16, [alive]);

@@ -133,7 +133,7 @@ test("a test alert to a channel that is deleted meanwhile gets the response of a
   const { inbox, send, api } = await setUpTester();
   await using hook = await inbox({}, hang);
   const sending = send(hook);
-  await hook.waitUntilAsked(1);
+  await hook.waitUntilRequested(1);
   await api("DELETE", `/api/v1/alert-channels/${hook.id}`);
   hook.release();
   const { status, json } = await sending;

@@ -33,7 +33,7 @@ export async function createMonitors(count: number) {
     });
     first ||= id;
   }
-  await site.waitUntilAsked(count);
+  await site.waitUntilRequested(count);
   addDayOfResults(join(snapshot.box.dataDir, "signalbox.db"));
   return {
     ...snapshot,

@@ -9,7 +9,7 @@ import { openManyConnections } from "../support/many-connections.ts";
 import { generateMutatedRequests, readStatusLine } from "../support/mutated-requests.ts";
 import { createServerClient, createMachineWithKey, expectSuccess } from "../support/machine.ts";
 import { createRandom } from "../support/seeded.ts";
-import { writeUntilGone } from "../support/writers.ts";
+import { writeUntilClosed } from "../support/writers.ts";
 import { findWrongRows } from "../soak/invariants.ts";
 import { computeQuantile, readResidentMb } from "./process.ts";
 
@@ -117,12 +117,12 @@ async function stopUnderLoad() {
     const onAcknowledged = () => void (++acknowledged === 500 && enough.resolve());
     const work = { url: server.url, key: box.key, onAcknowledged };
     const writers = Array.from({ length: 12 }, (_, index) =>
-      writeUntilGone({ ...work, name: `Writer ${index}` }),
+      writeUntilClosed({ ...work, name: `Writer ${index}` }),
     );
     await enough.promise;
-    const toldAt = performance.now();
+    const notifiedAt = performance.now();
     const code = await server.stop();
-    times.push(performance.now() - toldAt);
+    times.push(performance.now() - notifiedAt);
     if (code !== 0) throw new Error(`It exited with ${code}.`);
     await Promise.all(writers);
   }

@@ -61,7 +61,7 @@ test("400 changes of state, a receiver that often fails and 8 kills: every alert
       if (acknowledged % 150 === 0) {
         const before = hook.asked.length;
         await reportNext();
-        await hook.waitUntilAsked(before + 1);
+        await hook.waitUntilRequested(before + 1);
       }
       server.child.kill("SIGKILL");
       await server.child.exited;
@@ -103,7 +103,7 @@ test("a stop during a hanging delivery exits with 0, and the next start delivers
   const [job] = await readJobs(url, box, 1, [await createWebhook(url, box, hook.at("/hook"))]);
   await report(url, job as Job, "up");
   await report(url, job as Job, "down");
-  await hook.waitUntilAsked(1);
+  await hook.waitUntilRequested(1);
   expect(await server.stop()).toBe(0);
   hook.behave(replyWith());
   await box.serve();

@@ -119,7 +119,7 @@ test("a suspended process that continues turns no monitor down, whether checked 
   const requestCount = shop.asked.length;
   expect((await fetch(job.pushUrl)).status).toBe(200);
   const checking = api("POST", `/api/v1/monitors/${id}/check`);
-  await shop.waitUntilAsked(requestCount + 1);
+  await shop.waitUntilRequested(requestCount + 1);
   child.kill("SIGSTOP");
   // Both become due in the meantime.
   await Bun.sleep(8_000);
@@ -149,13 +149,13 @@ test("a stop during checks exits with 0 and records nothing about their targets"
   const api = createServerClient(server.url, box.key);
   for (let index = 0; index < 30; index++)
     await buildSite(api, shop.at(`/${index}`), { interval: 60, timeout: 60 });
-  await shop.waitUntilAsked(30);
+  await shop.waitUntilRequested(30);
   shop.setReply(replyWith(), "/now");
   const { id } = await buildSite(api, shop.at("/now"), { interval: 3_600, timeout: 60 });
   await waitForStatus(api, id, "up");
   shop.setReply(hang, "/now");
   const checking = api("POST", `/api/v1/monitors/${id}/check`);
-  await shop.waitUntilAsked(32);
+  await shop.waitUntilRequested(32);
   expect(await server.stop()).toBe(0);
   const { status, json } = await checking;
   expect([status, json.error.code]).toEqual([503, "UNAVAILABLE"]);

@@ -84,7 +84,7 @@ defineTestWith(
       ["+0", "signed-in"],
     ] as const) {
       clock.set(offset);
-      await shop.waitUntilAsked(shop.asked.length + 1);
+      await shop.waitUntilRequested(shop.asked.length + 1);
       expect([offset, await readStatuses(), listMonitorAlerts()]).toEqual([
         offset,
         ["up", "up"],

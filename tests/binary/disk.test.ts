@@ -7,7 +7,7 @@ import { startInbox } from "../support/inbox.ts";
 import { createServerClient, createMachineWithKey, type ServerClient } from "../support/machine.ts";
 import { createSmallDisk } from "../support/small-disk.ts";
 import { replyWith, startTarget } from "../support/target.ts";
-import { type Notified, findWrongIncidents, writeUntilGone } from "../support/writers.ts";
+import { type Notified, findWrongIncidents, writeUntilClosed } from "../support/writers.ts";
 import { waitUntil } from "../support/poll.ts";
 
 const unlimited = ["--rate-limit", "0"];
@@ -78,7 +78,7 @@ async function expectNotJudged(url: string, api: ServerClient, key: string, id: 
 /** Runs four writers until the disk is full for all of them. */
 async function writeUntilRefused(url: string, key: string) {
   const writers = Array.from({ length: 4 }, (_, index) =>
-    writeUntilGone({ url, key, name: `Writer ${index}`, onAcknowledged() {} }),
+    writeUntilClosed({ url, key, name: `Writer ${index}`, onAcknowledged() {} }),
   );
   return (await Promise.all(writers)).flat();
 }
@@ -116,7 +116,7 @@ test.skipIf(possible === null)(
     await expectReadsAlone(server.url, api, pushUrl);
     shop.setReply(replyWith(500));
     // When the second check starts, the first one has finished.
-    await shop.waitUntilAsked(shop.asked.length + 2);
+    await shop.waitUntilRequested(shop.asked.length + 2);
     // The appliance also sends an alert about its disk.
     const buildAlerts = () =>
       hook.listArrived().flatMap(({ monitorId, type }) => (monitorId === id ? [type] : []));
@@ -193,7 +193,7 @@ test.skipIf(possible === null)(
     small.fail();
     await writing;
     await expectReadsAlone(server.url, api, pushUrl);
-    await shop.waitUntilAsked(shop.asked.length + 1);
+    await shop.waitUntilRequested(shop.asked.length + 1);
     expect(await server.stop()).toBe(0);
     small.remount();
     const again = await box.serve({ flags: unlimited });

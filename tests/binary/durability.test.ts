@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createServerClient, createMachineWithKey } from "../support/machine.ts";
 import { defineTestWith } from "../support/real-targets.ts";
 import { dialPort, buildRequestHead } from "../support/raw-connection.ts";
-import { findWrongIncidents, writeUntilGone } from "../support/writers.ts";
+import { findWrongIncidents, writeUntilClosed } from "../support/writers.ts";
 
 const unlimited = ["--rate-limit", "0"];
 
@@ -20,7 +20,7 @@ async function killDuringWrites(
     if (++acknowledged === after) child.kill(signal);
   };
   const writers = Array.from({ length: 12 }, (_, index) =>
-    writeUntilGone({ url, key: box.key, name: `After ${after}, ${index}`, onAcknowledged }),
+    writeUntilClosed({ url, key: box.key, name: `After ${after}, ${index}`, onAcknowledged }),
   );
   const told = (await Promise.all(writers)).flat();
   return { told, exitCode: await child.exited };

@@ -8,7 +8,7 @@ import {
   createMachineWithKey,
   expectSuccess,
 } from "../support/machine.ts";
-import { writeUntilGone } from "../support/writers.ts";
+import { writeUntilClosed } from "../support/writers.ts";
 import { waitUntil } from "../support/poll.ts";
 
 const root = join(import.meta.dir, "..", "..");
@@ -66,7 +66,7 @@ test.skipIf(litestream === null)(
     let acknowledged = 0;
     const enough = Promise.withResolvers<void>();
     const writers = [1, 2, 3, 4].map((number) =>
-      writeUntilGone({
+      writeUntilClosed({
         url: server.url,
         key: box.key,
         name: `Writer ${number}`,

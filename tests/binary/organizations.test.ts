@@ -45,7 +45,7 @@ test("an organization that the command line deletes disappears from a running se
   expect((await other("POST", "/api/v1/monitors", monitor)).status).toBe(201);
   const checksOf = (path: string) => site.asked.filter((one) => one.path === path).length;
   const waitUntilChecked = async (path: string, times: number) => {
-    while (checksOf(path) < times) await site.waitUntilAsked(site.asked.length + 1);
+    while (checksOf(path) < times) await site.waitUntilRequested(site.asked.length + 1);
   };
   await waitUntilChecked("/", 1);
 

@@ -38,7 +38,7 @@ async function createAlertedMachine(disk?: string) {
       await Bun.sleep(seconds * 1000);
       server.child.kill("SIGCONT");
     },
-    untilTold: (problem: string, count: number) =>
+    waitUntilNotified: (problem: string, count: number) =>
       hook.waitUntilArrived(() => summarize(problem).length >= count),
     /** The running server detected it. */
     async untilFound(problem: string) {
@@ -68,12 +68,12 @@ test.concurrent.skipIf(possible === null)(
     await using result = await createAlertedMachine(disk.path);
     disk.reserve(2_300);
     await result.restart();
-    await result.untilTold("disk", 1);
+    await result.waitUntilNotified("disk", 1);
     await result.restart();
     await result.untilFound("disk");
     disk.free();
     await result.restart();
-    await result.untilTold("disk", 2);
+    await result.waitUntilNotified("disk", 2);
     expect(result.summarize("disk")).toEqual(["appliance.troubled", "appliance.recovered"]);
     expect(result.knows("disk")).toBe(false);
   },
@@ -84,7 +84,7 @@ test.concurrent(
   async () => {
     await using result = await createAlertedMachine();
     await result.pause(6.5);
-    await result.untilTold("loop", 1);
+    await result.waitUntilNotified("loop", 1);
     await result.restart();
     expect(result.knows("loop")).toBe(true);
     expect(result.summarize("loop")).toEqual(["appliance.troubled"]);

@@ -13,7 +13,7 @@ import {
 import { runAlertRound, runContractRound } from "../support/contract-round.ts";
 import { replyWith, hang } from "../support/target.ts";
 import { defineTestWith } from "../support/real-targets.ts";
-import { writeUntilGone } from "../support/writers.ts";
+import { writeUntilClosed } from "../support/writers.ts";
 import { waitUntil } from "../support/poll.ts";
 
 // With several organizations, loopback is blocked for checks and alerts.
@@ -63,7 +63,7 @@ test("a backup taken during 12 writers' work is restored on another machine, equ
   const job = { type: "push", name: "Late", interval: 86_400, retries: 0, alertChannelIds };
   const { pushUrl } = (await api("POST", "/api/v1/monitors", job)).json.data;
   for (const status of ["up", "down"]) await fetch(`${pushUrl}?status=${status}`);
-  await late.waitUntilAsked(1);
+  await late.waitUntilRequested(1);
 
   let acknowledged = 0;
   const enough = Promise.withResolvers<void>();
@@ -72,7 +72,7 @@ test("a backup taken during 12 writers' work is restored on another machine, equ
   };
   const work = { url: server.url, key: box.key, onAcknowledged };
   const writers = Array.from({ length: 12 }, (_, index) =>
-    writeUntilGone({ ...work, name: `Writer ${index}` }),
+    writeUntilClosed({ ...work, name: `Writer ${index}` }),
   );
   await enough.promise;
   const file = join(box.directory, "backup.db");
@@ -269,8 +269,10 @@ defineTestWith(
         const found = judged.get(content) ?? (await judge());
         judged.set(content, found);
         const { slugs, verdicts, monitors } = found;
-        const ofData = ["integrity", "references", "secrets"].map((name) => verdicts.get(name));
-        expect([call, modifiedAt, ofData, verdicts.has("restore")]).toEqual([
+        const dataVerdicts = ["integrity", "references", "secrets"].map((name) =>
+          verdicts.get(name),
+        );
+        expect([call, modifiedAt, dataVerdicts, verdicts.has("restore")]).toEqual([
           call,
           modifiedAt,
           ["ok", "ok", "ok"],

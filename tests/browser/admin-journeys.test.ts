@@ -54,7 +54,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     await checkNow();
     await row.getByRole("img", { name: "Down", exact: true }).waitFor();
     await row.getByText("503").waitFor();
-    await hook.waitUntilAsked(1);
+    await hook.waitUntilRequested(1);
     expect(JSON.parse(hook.asked[0]?.body ?? "")).toMatchObject({
       type: "monitor.down",
       data: { monitor: { name: "Checkout" } },
@@ -112,7 +112,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     const check = async (path: string) => {
       const before = world.countChecks(path);
       while (world.countChecks(path) === before)
-        await world.site.waitUntilAsked(world.site.asked.length + 1);
+        await world.site.waitUntilRequested(world.site.asked.length + 1);
     };
     await check("/blog");
     const before = buildCounts();

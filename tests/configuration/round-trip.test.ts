@@ -97,13 +97,13 @@ const channel = fc.constantFrom(...Object.entries(newChannels)).chain(([type, it
 
 // Some types need a command of the machine, or a setting that allows them.
 const somewhere = await createEmptyOrganization();
-const isTaken = ([type, its]: [string, object]) =>
+const isAccepted = ([type, its]: [string, object]) =>
   assertCheckable(somewhere, parse(NewMonitor, { type, name: type, ...its })).then(
     () => true,
     () => false,
   );
 const all = Object.entries(newMonitors);
-const taken = await Promise.all(all.map(isTaken));
+const taken = await Promise.all(all.map(isAccepted));
 const checkable = all.filter((_, index) => taken[index]);
 const generateMonitor = (groups: readonly string[], channels: readonly string[]) =>
   fc.constantFrom(...checkable).chain(([type, its]) =>

@@ -21,10 +21,10 @@ async function openIncident() {
   return { ...dashboard, who: viewer, stream, hello: await stream.next() };
 }
 
-type Made = Awaited<ReturnType<typeof openIncident>>;
+type OpenedIncident = Awaited<ReturnType<typeof openIncident>>;
 
 /** A check of every monitor finds this, and its result is written. */
-async function check({ store, ours, appliance }: Made, latencyMs: number, at: string) {
+async function check({ store, ours, appliance }: OpenedIncident, latencyMs: number, at: string) {
   await store.atomic([
     {
       text: "update monitor_states set status = 'up', latency_ms = ?, last_checked_at = ?",

@@ -35,14 +35,16 @@ type Configured = {
   bounds: readonly Bound[];
 };
 
-const ofOrganization = organizationBounds;
-
 /** Tables whose size depends on the configuration, by the setting that bounds them. */
 export const configured: readonly Configured[] = [
   {
     by: "`--limit monitors` and `monitor-groups`",
     tables: ["monitors", "monitor_states", "monitor_groups"],
-    bounds: [ofOrganization.monitors, ofOrganization["monitor-groups"], monitorBounds.totalSize],
+    bounds: [
+      organizationBounds.monitors,
+      organizationBounds["monitor-groups"],
+      monitorBounds.totalSize,
+    ],
   },
   {
     by: "`--limit alert-channels` and `monitors`",
@@ -57,16 +59,16 @@ export const configured: readonly Configured[] = [
       "open_cases",
     ],
     bounds: [
-      ofOrganization["alert-channels"],
-      ofOrganization["alert-channels-of-a-monitor"],
-      ofOrganization.monitors,
+      organizationBounds["alert-channels"],
+      organizationBounds["alert-channels-of-a-monitor"],
+      organizationBounds.monitors,
     ],
   },
   {
     by: "`--limit escalation-policies`",
     tables: ["escalation_policies", "escalation_targets"],
     bounds: [
-      ofOrganization["escalation-policies"],
+      organizationBounds["escalation-policies"],
       escalationBounds.steps,
       escalationBounds.targets,
     ],
@@ -74,7 +76,7 @@ export const configured: readonly Configured[] = [
   {
     by: "`--limit alert-sources`",
     tables: ["alert_sources", "alert_source_channels", "source_alerts"],
-    bounds: [ofOrganization["alert-sources"], sourceBounds.knownAlerts],
+    bounds: [organizationBounds["alert-sources"], sourceBounds.knownAlerts],
   },
   {
     by: "`--limit status-pages`",
@@ -88,8 +90,8 @@ export const configured: readonly Configured[] = [
       "published_places",
     ],
     bounds: [
-      ofOrganization["status-pages"],
-      ofOrganization["status-page-hosts"],
+      organizationBounds["status-pages"],
+      organizationBounds["status-page-hosts"],
       statusPageBounds.monitorsInSections,
       statusPageBounds.accessTokens,
       statusPageBounds.publishedIncidents,
@@ -100,28 +102,28 @@ export const configured: readonly Configured[] = [
   {
     by: "`--limit subscribers`",
     tables: ["subscribers"],
-    bounds: [ofOrganization.subscribers, signUpBounds.unconfirmed],
+    bounds: [organizationBounds.subscribers, signUpBounds.unconfirmed],
   },
   {
     by: "`--limit people`",
     tables: ["people", "memberships", "recovery_codes", "passkeys", "sign_in_links", "invitations"],
-    bounds: [ofOrganization.people, accountBounds.passkeys],
+    bounds: [organizationBounds.people, accountBounds.passkeys],
   },
   {
     by: "`--limit api-keys`, plus keys revoked within `--keep-audit`",
     tables: ["api_keys"],
-    bounds: [ofOrganization["api-keys"]],
+    bounds: [organizationBounds["api-keys"]],
   },
   {
     by: "`--limit incident-templates`",
     tables: ["incident_templates"],
-    bounds: [ofOrganization["incident-templates"]],
+    bounds: [organizationBounds["incident-templates"]],
   },
   {
     by: "`--limit schedules`",
     tables: ["schedules", "schedule_people", "schedule_overrides", "schedule_notices"],
     bounds: [
-      ofOrganization.schedules,
+      organizationBounds.schedules,
       scheduleBounds.layers,
       scheduleBounds.people,
       scheduleBounds.overrides,
@@ -140,7 +142,7 @@ export const configured: readonly Configured[] = [
   {
     by: "imports and the records that they created",
     tables: ["imports", "external_records"],
-    bounds: [importBounds.uploads, ofOrganization.monitors],
+    bounds: [importBounds.uploads, organizationBounds.monitors],
   },
   {
     by: "the number of sign-in providers, and of people's accounts there",
@@ -184,7 +186,7 @@ type GrowingTable = {
 export const growingTables: readonly GrowingTable[] = [
   {
     content: "Check results",
-    bounds: [ofOrganization.monitors],
+    bounds: [organizationBounds.monitors],
     tables: ["heartbeats"],
     bytes: rowBytes.result,
     each: "per check",
@@ -194,7 +196,7 @@ export const growingTables: readonly GrowingTable[] = [
   },
   {
     content: "Last reports of jobs",
-    bounds: [ofOrganization.monitors, jobBounds.reports, jobBounds.body],
+    bounds: [organizationBounds.monitors, jobBounds.reports, jobBounds.body],
     tables: ["push_reports"],
     bytes: rowBytes.pushReport,
     each: "per report, and its body",
@@ -203,7 +205,7 @@ export const growingTables: readonly GrowingTable[] = [
   },
   {
     content: "Screenshots",
-    bounds: [ofOrganization.monitors],
+    bounds: [organizationBounds.monitors],
     tables: ["screenshots"],
     bytes: rowBytes.screenshot,
     each: "per failed `browser` monitor",
@@ -213,7 +215,7 @@ export const growingTables: readonly GrowingTable[] = [
   },
   {
     content: "Hourly sums",
-    bounds: [ofOrganization.monitors],
+    bounds: [organizationBounds.monitors],
     tables: ["uptime_hours", "number_hours"],
     bytes: rowBytes.hour,
     each: "per monitor and hour",
@@ -223,7 +225,7 @@ export const growingTables: readonly GrowingTable[] = [
   },
   {
     content: "Daily sums",
-    bounds: [ofOrganization.monitors],
+    bounds: [organizationBounds.monitors],
     tables: ["uptime_days", "number_days"],
     bytes: rowBytes.day,
     each: "per monitor and day",
@@ -232,7 +234,7 @@ export const growingTables: readonly GrowingTable[] = [
   },
   {
     content: "Results of deleted monitors that can't be restored",
-    bounds: [ofOrganization.monitors],
+    bounds: [organizationBounds.monitors],
     tables: ["removed_monitors"],
     bytes: rowBytes.removedMonitor,
     each: "per deleted monitor",
@@ -241,7 +243,7 @@ export const growingTables: readonly GrowingTable[] = [
   },
   {
     content: "State changes of monitors",
-    bounds: [ofOrganization.monitors],
+    bounds: [organizationBounds.monitors],
     tables: ["events"],
     bytes: rowBytes.stateChange,
     each: "per change",
@@ -270,7 +272,7 @@ export const growingTables: readonly GrowingTable[] = [
   },
   {
     content: "Alerts and deliveries",
-    bounds: [ofOrganization["alert-channels"], alertBounds.alertsPerMessage],
+    bounds: [organizationBounds["alert-channels"], alertBounds.alertsPerMessage],
     tables: [
       "alerts",
       "alert_records",
@@ -298,7 +300,7 @@ export const growingTables: readonly GrowingTable[] = [
   },
   {
     content: "Notices to subscribers",
-    bounds: [ofOrganization["status-pages"]],
+    bounds: [organizationBounds["status-pages"]],
     tables: ["notices"],
     bytes: rowBytes.notice,
     each: "per incident update and page",
@@ -365,7 +367,7 @@ export const growingTables: readonly GrowingTable[] = [
   },
   {
     content: "Maintenance windows",
-    bounds: [ofOrganization["maintenance-windows"], maintenanceBounds.windows],
+    bounds: [organizationBounds["maintenance-windows"], maintenanceBounds.windows],
     tables: ["maintenance_windows", "maintenance_monitors", "maintenance_groups"],
     bytes: rowBytes.maintenanceWindow,
     each: "per window",

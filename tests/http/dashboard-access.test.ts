@@ -60,13 +60,13 @@ describe("roles", () => {
     const pages = await Promise.all(
       ranked.map(async (role) => ({ role, page: (await signInMember(appliance, role)).page })),
     );
-    const ofOrganization = dashboardRoutes.filter(
+    const organizationRoutes = dashboardRoutes.filter(
       ({ hooks: { detail } }) =>
         ["read", "write"].includes(detail?.endpoint?.access ?? "") &&
         detail?.endpoint?.streams === undefined,
     );
-    expect(ofOrganization.length).toBeGreaterThan(30);
-    for (const route of ofOrganization) {
+    expect(organizationRoutes.length).toBeGreaterThan(30);
+    for (const route of organizationRoutes) {
       const { access, role } = route.hooks.detail?.endpoint ?? {};
       const needed = role ?? (access === "write" ? "member" : "viewer");
       const at = fillIds(route.path, unknownId);

@@ -105,8 +105,8 @@ test.each<[config: Fields, fields: Fields]>([
     { type: "webhook", url: `${hook}?a=1&msg={{title}}`, method: "GET" },
   ],
 ])("%j", (config, fields) => {
-  const { fields: result, isTaken, isIncomplete } = convert(config);
-  expect({ isTaken, isIncomplete }).toEqual({ isTaken: true, isIncomplete: false });
+  const { fields: result, isImportable, isIncomplete } = convert(config);
+  expect({ isImportable, isIncomplete }).toEqual({ isImportable: true, isIncomplete: false });
   expect(result).toMatchObject({ name: "Ops", enabled: true, ...fields });
 });
 

@@ -68,7 +68,7 @@ const setups: Record<string, string> = {
     rabbitmq_nodes = '["http://mq.example:15672"]' where id = 6`,
 };
 
-/** The last ones change the order, and make a Docker host a socket. */
+/** New values of a column: for example, negative numbers reverse the order, and `socket` is a type of Docker host. */
 const probes: ((row: Fields) => unknown)[] = [
   () => "probe-7",
   () => 7,

@@ -14,10 +14,10 @@ const day = (fields: Partial<ReportDay>): ReportDay => ({
 });
 
 test("a short outage of one of many monitors colors less of a day than an outage of all", () => {
-  const ofOne = day({ upSeconds: 77 * 86_400 - 300, downSeconds: 300 });
-  const ofHalf = day({ upSeconds: 60, downSeconds: 40 });
-  const ofAll = day({ upSeconds: 10, downSeconds: 90 });
-  expect([ofOne, ofHalf, ofAll].map(findBarPart)).toEqual([18, 65, 100]);
+  const oneDown = day({ upSeconds: 77 * 86_400 - 300, downSeconds: 300 });
+  const halfDown = day({ upSeconds: 60, downSeconds: 40 });
+  const allDown = day({ upSeconds: 10, downSeconds: 90 });
+  expect([oneDown, halfDown, allDown].map(findBarPart)).toEqual([18, 65, 100]);
   expect(findBarPart(day({ tone: "degraded", upSeconds: 95, degradedSeconds: 5 }))).toBe(40);
   expect(findBarPart(day({ tone: "up", upSeconds: 100 }))).toBeNull();
 });

@@ -310,8 +310,8 @@ describe("figures", () => {
       expect((await api("PATCH", path, { body: { slaTarget } })).json.data.slaTarget).toBe(
         slaTarget,
       );
-    const ofGroup = `/api/v1/monitor-groups/${group.id}`;
-    await setTarget(ofGroup, 0.4);
+    const groupPath = `/api/v1/monitor-groups/${group.id}`;
+    await setTarget(groupPath, 0.4);
     expect(
       (await page("PATCH", "/dashboard/organization", { body: { slaTarget: 0.9 } })).status,
     ).toBe(200);
@@ -347,9 +347,9 @@ describe("figures", () => {
     const [head = "", , line = ""] = (await csv({ month: "2026-10" })).split("\r\n");
     const column = head.split(",").indexOf("slaTargetPercent");
     expect(line.split(",").slice(column, column + 2)).toEqual(["40", "yes"]);
-    await setTarget(ofGroup, null);
+    await setTarget(groupPath, null);
     expect(await targetsOf({ groupId: group.id })).toEqual([0.9, missed, missed, missed]);
-    expect((await api("PATCH", ofGroup, { body: { slaTarget: 0 } })).json.error.details).toEqual([
+    expect((await api("PATCH", groupPath, { body: { slaTarget: 0 } })).json.error.details).toEqual([
       { path: "slaTarget", message: "must be more than 0" },
     ]);
   });
@@ -448,8 +448,8 @@ describe("figures", () => {
     expect(october.summary.incidents).toBe(2);
     expect(october.groups.map(({ incidents }) => incidents)).toEqual([1, 0]);
     expect(october.monitors.map(({ incidents }) => incidents)).toEqual([1, 1, 0]);
-    const ofGroup = await report({ month: "2026-11", groupId: group.id });
-    expect(ofGroup.incidents.map(({ title }) => title)).toEqual(["Both"]);
+    const groupReport = await report({ month: "2026-11", groupId: group.id });
+    expect(groupReport.incidents.map(({ title }) => title)).toEqual(["Both"]);
     expect((await report({ month: "2026-11" })).summary.incidents).toBe(3);
     expect((await report({ month: "2026-09" })).summary.incidents).toBe(0);
   });

@@ -40,7 +40,7 @@ const takeoverMs = 15_000;
 /** Length of one history, which is checked as a whole. */
 const roundMs = 20_000;
 /** After this many histories a server stays away for longer. */
-const goneEach = 3;
+const historiesPerOutage = 3;
 const sites = 40;
 const intervalMs = 5_000;
 
@@ -301,7 +301,7 @@ export async function runClusterSoak({
         !sets.every(({ moves, initial }) => isLinearizable(moves, createMembershipModel(initial)))
       )
         findOutcome("history", "The moves among groups have no order that explains every answer.");
-      if ((counts["histories"] ?? 0) % goneEach === 1) await removeServer();
+      if ((counts["histories"] ?? 0) % historiesPerOutage === 1) await removeServer();
     }
     areJobsOver = true;
     await Promise.all(jobs);

@@ -16,7 +16,7 @@ import {
   reset,
   startTarget,
 } from "../support/target.ts";
-import { type Notified, findWrongIncidents, writeUntilGone } from "../support/writers.ts";
+import { type Notified, findWrongIncidents, writeUntilClosed } from "../support/writers.ts";
 import { createRandom } from "../support/seeded.ts";
 import { readResidentMb } from "../bench/process.ts";
 import { runClusterSoak } from "./cluster.ts";
@@ -146,10 +146,10 @@ async function stop(signal: "SIGTERM" | "SIGKILL") {
   const running = child;
   if (running === null) return;
   expectedExit = signal === "SIGTERM" ? 0 : 137;
-  const toldAt = performance.now();
+  const notifiedAt = performance.now();
   running.kill(signal);
   const code = await running.exited;
-  const ms = performance.now() - toldAt;
+  const ms = performance.now() - notifiedAt;
   if (code !== expectedExit)
     recordViolation(`After ${signal} it exited with ${code}: ${readTail()}`);
   if (ms > stopMs) recordViolation(`After ${signal} it took ${Math.round(ms)} ms to exit.`);
@@ -290,7 +290,7 @@ async function runWriter(number: number) {
   for (let life = 0; !isEnding; life++) {
     const onAcknowledged = () => void acknowledged++;
     const work = { url, key: box.key, name: `Writer ${number}.${life}`, onAcknowledged };
-    incidents.push(...(await writeUntilGone({ ...work, pauseMs: 30 })));
+    incidents.push(...(await writeUntilClosed({ ...work, pauseMs: 30 })));
     await Bun.sleep(100);
   }
 }

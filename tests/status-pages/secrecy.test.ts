@@ -102,10 +102,10 @@ test("only the approved routes work without a key", async () => {
   await using visitor = await createVisitor();
   const { app, stranger } = visitor;
   const open: string[] = [];
-  const ofAdmin: readonly string[] = adminPaths;
+  const adminPagePaths: readonly string[] = adminPaths;
   for (const { method, path } of app.routes) {
     // The admin page itself is the same for everyone and contains no records.
-    if (method === "GET" && ofAdmin.includes(path)) continue;
+    if (method === "GET" && adminPagePaths.includes(path)) continue;
     // The same is true of the files that it loads.
     if (method === "GET" && path.startsWith("/assets/")) continue;
     const filledPath = path.replace(":token", "x").replace(/:\w+/g, unknownId);

@@ -61,7 +61,7 @@ export async function createAlertedWorld(server: Target) {
       if (isOver) for (const alert of one.alerts) lost.add(keyOf({ ...alert, channel }));
       // A permanent failure is recorded at once, and the next delivery is sent.
       if (!isOver && one.reply !== "refused") continue;
-      const wasTold = history.some(
+      const wasNotified = history.some(
         (event) =>
           event.is === "given up" &&
           event.channel === channel &&
@@ -69,7 +69,7 @@ export async function createAlertedWorld(server: Target) {
             (a) => a.channel === channel && a.reply === "well" && a.at >= event.at,
           ),
       );
-      if (!wasTold) history.push({ is: "given up", channel, at });
+      if (!wasNotified) history.push({ is: "given up", channel, at });
     }
     return fresh.length;
   }

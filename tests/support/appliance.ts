@@ -391,7 +391,7 @@ const createScopedKey = (
   expiresInMs: number | null = null,
 ) => createApiKey(scope, { name: scopeOfKey, scope: scopeOfKey, expiresInMs });
 
-type MadeOrganization = Awaited<ReturnType<typeof createOrganizationWithKeys>>;
+type CreatedOrganization = Awaited<ReturnType<typeof createOrganizationWithKeys>>;
 
 /** An organization, with a key for each scope. */
 async function createOrganizationWithKeys(appliance: TestedAppliance, name: string) {
@@ -401,7 +401,7 @@ async function createOrganizationWithKeys(appliance: TestedAppliance, name: stri
   return { id, writeKey, readKey: await createScopedKey(scope, "read") };
 }
 
-function openOrganization(appliance: TestedAppliance, app: App, organization: MadeOrganization) {
+function openOrganization(appliance: TestedAppliance, app: App, organization: CreatedOrganization) {
   const scope = createScope(appliance, organization.id);
   return {
     ...organization,

@@ -74,7 +74,7 @@ export async function recordClientHistory(
       pickOne(monitorIds),
       pickOne(groupIds),
     ];
-    const ofIncident = timelines.get(incident) as PostOperation[];
+    const incidentTimeline = timelines.get(incident) as PostOperation[];
     const at = {
       incident: buildPath("incidents", incident),
       monitor: buildPath("monitors", monitor),
@@ -84,8 +84,13 @@ export async function recordClientHistory(
     const members = monitorIds.filter(() => random() < 0.5);
     const steps = [
       () =>
-        record(ofIncident, { post: message }, ["PATCH", at.incident, { message }], readMessages),
-      () => record(ofIncident, "read", ["GET", at.incident], readMessages),
+        record(
+          incidentTimeline,
+          { post: message },
+          ["PATCH", at.incident, { message }],
+          readMessages,
+        ),
+      () => record(incidentTimeline, "read", ["GET", at.incident], readMessages),
       () =>
         record(moves, { monitor, to: group }, ["PATCH", at.monitor, { groupId: group }], readGroup),
       () =>

@@ -90,9 +90,9 @@ export type StatusPage = {
   address: string;
 };
 
-type MadeMonitor = ShownMonitor & { id: string };
-type MadeIncident = { id: string; incident: ReportedIncident };
-type CreatedPage = { pageId: string; monitors: MadeMonitor[]; opened: MadeIncident[] };
+type StoredMonitor = ShownMonitor & { id: string };
+type StoredIncident = { id: string; incident: ReportedIncident };
+type CreatedPage = { pageId: string; monitors: StoredMonitor[]; opened: StoredIncident[] };
 
 /** Creates a page for this scene, or uses the default page if it has this name. */
 async function createStatusPage(
@@ -100,7 +100,7 @@ async function createStatusPage(
   slug: string,
   { page = {}, sections = [], incidents = [] }: PageScene,
 ): Promise<CreatedPage> {
-  const monitors: MadeMonitor[] = [];
+  const monitors: StoredMonitor[] = [];
   const listed = [];
   for (const { name, monitors: shownMonitors } of sections) {
     const all = await Promise.all(
@@ -109,7 +109,7 @@ async function createStatusPage(
     monitors.push(...all);
     listed.push({ name, monitors: all.map(({ id }) => ({ id })) });
   }
-  const opened: MadeIncident[] = [];
+  const opened: StoredIncident[] = [];
   for (const incident of incidents)
     opened.push({ id: await openIncident(server.api, incident, monitors), incident });
   const { json } = await server.api("GET", "/api/v1/status-pages");
@@ -152,7 +152,7 @@ async function createPushMonitor(
 async function openIncident(
   api: ServerClient,
   incident: ReportedIncident,
-  monitors: readonly MadeMonitor[],
+  monitors: readonly StoredMonitor[],
 ) {
   const { title, severity = "minor", monitor, message, updates = [] } = incident;
   const { status, json } = await api("POST", "/api/v1/incidents", {
@@ -169,8 +169,8 @@ async function openIncident(
 /** Writes old days and incidents into the database, like an appliance that ran then. */
 function writePast(
   file: string,
-  monitors: readonly MadeMonitor[],
-  opened: readonly MadeIncident[],
+  monitors: readonly StoredMonitor[],
+  opened: readonly StoredIncident[],
 ) {
   const now = Date.now();
   const today = Math.floor(now / dayMs);

@@ -109,7 +109,7 @@ export async function startTarget(usual: Reply = replyWith()) {
     },
     /** Closes every connection. */
     disconnect: () => server.closeAllConnections(),
-    async waitUntilAsked(times: number) {
+    async waitUntilRequested(times: number) {
       while (requests.length < times) await changed.promise;
     },
     async [Symbol.asyncDispose]() {

@@ -16,7 +16,7 @@ type WriterOptions = {
 };
 
 /** Opens incidents and updates each one, one request at a time, until the server is gone. */
-export async function writeUntilGone({
+export async function writeUntilClosed({
   url,
   key,
   name,

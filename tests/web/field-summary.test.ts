@@ -19,7 +19,7 @@ const types = Object.keys(monitorKinds) as MonitorType[];
 const fieldsOf = (type: MonitorType) => ({ ...monitorKinds[type].fields, ...monitorFields });
 
 /** Summaries of the closed parts of a monitor's editor, by title. */
-function saidOf(type: MonitorType, values: Record<string, unknown>) {
+function summarize(type: MonitorType, values: Record<string, unknown>) {
   const fields: Record<string, (typeof monitorFields)["name"]> = fieldsOf(type) as never;
   const sections = [...listOwnSections(type), ...listCommonSections(type)].filter(
     ({ folded }) => folded,
@@ -107,7 +107,7 @@ test("credentials are in one section, open if they are required, and separate fr
 });
 
 test("a closed part shows its key fields and all changes", () => {
-  expect(saidOf("http", { timeout: 10 })).toEqual({
+  expect(summarize("http", { timeout: 10 })).toEqual({
     Assertions: "Expected status: 200–299",
     Number: "",
     Request: "Method: GET",
@@ -120,7 +120,7 @@ test("a closed part shows its key fields and all changes", () => {
     "Notes & tags": "",
   });
   expect(
-    saidOf("http", {
+    summarize("http", {
       keyword: "ok",
       assertions: [{}, {}],
       headers: { accept: "a" },
@@ -140,7 +140,7 @@ test("a closed part shows its key fields and all changes", () => {
     Alerts: "Open incidents automatically: Major · Repeat alert every 1 h",
     "Notes & tags": "Payments of the shop (https://shop.example/) · Tags: prod, pci",
   });
-  expect(saidOf("push", {})["Timing"]).toBe("Retries 1");
+  expect(summarize("push", {})["Timing"]).toBe("Retries 1");
 });
 
 test("a connection is summarized by its proxy, its certificate and other changes", () => {
@@ -150,13 +150,13 @@ test("a connection is summarized by its proxy, its certificate and other changes
     proxyPassword: "secret",
     ipFamily: "6",
   };
-  expect(saidOf("http", { ...values, ...connectionFields })["Connection"]).toBe(
+  expect(summarize("http", { ...values, ...connectionFields })["Connection"]).toBe(
     "Proxy: http://proxy.lan:3128 · Proxy password · Client certificate · Client key · IP version: IPv6 only",
   );
 });
 
 test("a secret is named, and never shown", () => {
-  const text = saidOf("http", {
+  const text = summarize("http", {
     bearerToken: "CANARY",
     basicAuth: { username: "ann", password: "CANARY" },
   });

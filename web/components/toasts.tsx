@@ -102,7 +102,7 @@ export function Toasts() {
 }
 
 /** Elements that toasts must not cover: all that act, or if there are too many, those of forms and toolbars. */
-const keptVisible = [
+const uncoveredSelectors = [
   "button, a.mantine-Button-root, input, textarea",
   ".form-buttons :is(button, a), [role=toolbar] button",
 ];
@@ -112,7 +112,7 @@ const toastGap = 8;
 function findFreeBottom(box: HTMLElement): string {
   box.style.bottom = "";
   const { left, right, height, bottom } = box.getBoundingClientRect();
-  for (const selector of keptVisible) {
+  for (const selector of uncoveredSelectors) {
     const obstacles = [...document.querySelectorAll(selector)]
       .filter((element) => !box.contains(element))
       .map((element) => element.getBoundingClientRect())

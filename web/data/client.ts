@@ -41,12 +41,12 @@ export async function retryUntilConnected<T>(
   act: () => Promise<T>,
   onWait: () => void,
 ): Promise<T> {
-  for (let isTold = false; ; isTold = true) {
+  for (let hasNotified = false; ; hasNotified = true) {
     try {
       return await act();
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
-      if (!isTold) onWait();
+      if (!hasNotified) onWait();
       await connection.waitForAnswer();
     }
   }

@@ -107,10 +107,10 @@ export function replaceOpened(
   providerId: string,
   opened: readonly OpenedOrganization[],
 ): Statement[] {
-  const ofProvider = eq(identityProviderOrganizations.providerId, providerId);
+  const providerMatch = eq(identityProviderOrganizations.providerId, providerId);
   return [
     ...opened.map(({ organizationId }, index) => guardOrganization(organizationId, index)),
-    store.db.delete(identityProviderOrganizations).where(ofProvider),
+    store.db.delete(identityProviderOrganizations).where(providerMatch),
     ...opened.map(({ groupRoles, ...one }) =>
       store.db
         .insert(identityProviderOrganizations)

@@ -161,14 +161,14 @@ const createExpiredError = () =>
 /** Finds the open invitation of a token. Its sender must still be allowed to send it. */
 export async function findOpenInvitation(context: VisitorContext, token: string) {
   const { store, clock } = context;
-  const ofToken = matchValues(invitations, { tokenHash: sha256(token) });
+  const tokenMatch = matchValues(invitations, { tokenHash: sha256(token) });
   const isOpen = gt(invitations.expiresAt, formatTimestamp(clock()));
   const found = await tryWithLimits(context, async () => {
     const [row] = await store.db
       .select({ invitation: invitations, organizationName: organizations.name })
       .from(invitations)
       .innerJoin(organizations, eq(organizations.id, invitations.organizationId))
-      .where(and(ofToken, isOpen, isEntitled));
+      .where(and(tokenMatch, isOpen, isEntitled));
     return row ?? null;
   });
   if (found === null) throw createExpiredError();

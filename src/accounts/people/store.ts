@@ -247,11 +247,11 @@ export async function findContactMethodIds({ store, organizationId }: Tenant, pe
 
 /** Removes a member with their contact methods and the unfinished deliveries to these. */
 export function removeMembership({ store, organizationId }: Tenant, personId: string): Statement[] {
-  const ofPerson = matchValues(alertChannels, { organizationId, personId });
+  const personMatch = matchValues(alertChannels, { organizationId, personId });
   return [
     sql`delete from ${deliveries} where organization_id = ${organizationId}
-      and due_at is not null and receiver_id in (select id from ${alertChannels} where ${ofPerson})`,
-    store.db.delete(alertChannels).where(ofPerson),
+      and due_at is not null and receiver_id in (select id from ${alertChannels} where ${personMatch})`,
+    store.db.delete(alertChannels).where(personMatch),
     store.db.delete(memberships).where(matchValues(memberships, { organizationId, personId })),
   ];
 }

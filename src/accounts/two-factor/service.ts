@@ -169,12 +169,12 @@ function createRecoveryCodes(store: Store, personId: string) {
 /** Returns the second factors of the signed-in person. */
 export async function describeTwoFactor(context: SignedInContext) {
   const person = await getOwnRow(context);
-  const ofPerson = eq(recoveryCodes.personId, person.id);
+  const personMatch = eq(recoveryCodes.personId, person.id);
   return {
     password: person.hasPassword,
     authenticatorApp: person.totpSecret !== null,
     passkeys: hasTwoFactor(person) && (await findPasskeys(context.store, person.id)).length > 0,
-    recoveryCodesLeft: await context.store.db.$count(recoveryCodes, ofPerson),
+    recoveryCodesLeft: await context.store.db.$count(recoveryCodes, personMatch),
   };
 }
 

@@ -41,13 +41,13 @@ export async function findContactMethod({ store, organizationId }: Tenant, id: s
 /** Appends a contact method to those of its owner, who must be a member. */
 export function insertContactMethod({ store }: Tenant, row: ContactRow): Statement[] {
   const { organizationId, personId } = row;
-  const ofPersonSql = sql`${alertChannels} where organization_id = ${organizationId}
+  const personMethodsSql = sql`${alertChannels} where organization_id = ${organizationId}
     and person_id = ${personId}`;
-  const position = sql<number>`(select coalesce(max(position) + 1, 0) from ${ofPersonSql})`;
+  const position = sql<number>`(select coalesce(max(position) + 1, 0) from ${personMethodsSql})`;
   return [
     store.db.insert(alertChannels).values({ ...row, position }),
     guard(
-      sql`(select count(*) from ${ofPersonSql}) <= ${contactBounds.methods.value}`,
+      sql`(select count(*) from ${personMethodsSql}) <= ${contactBounds.methods.value}`,
       () =>
         new AppError(
           "CONFLICT",

@@ -235,8 +235,8 @@ function applyMonitorChange(
     findAudience(to, snapshot, monitor),
     reminderMsOf(monitor),
   );
-  const toldDown = [...notified.values()].find(({ state }) => state === "down");
-  const downSince = from === "down" ? since : toldDown?.since;
+  const notifiedDown = [...notified.values()].find(({ state }) => state === "down");
+  const downSince = from === "down" ? since : notifiedDown?.since;
   const ended = to !== "down" && downSince !== undefined;
   const length = ended && { downSeconds: countSeconds(downSince, at) };
   const about = { since: at, message, latencyMs, ...length };

@@ -128,14 +128,14 @@ function listRecipients({ snapshot }: Decision, { family, subjectId }: OpenRecor
   if (family === "source") return listSourceChannels({ snapshot }, subjectId);
   if (family === "incident") {
     const monitorId = snapshot.incidents.get(subjectId)?.monitorId ?? "";
-    const ofMonitor =
+    const notifiedByMonitor =
       snapshot.monitors.get(monitorId)?.channelIds ??
       snapshot.incidents.get(subjectId)?.sourceChannelIds ??
       [];
     return ordinary
       .filter(({ incidents, enabled }) => incidents && enabled)
       .map(({ id }) => id)
-      .filter((id) => !ofMonitor.includes(id));
+      .filter((id) => !notifiedByMonitor.includes(id));
   }
   if (family === "channel" || family === "problem")
     return selectChannelsForProblems(ordinary, family === "channel" ? subjectId : null).map(

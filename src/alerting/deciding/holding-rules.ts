@@ -41,7 +41,7 @@ const maxWaitMs = 300_000;
 const pollMs = 2_000;
 /** Time between two decisions while another monitor is down. Its recovery triggers one at once. */
 export const idlePollMs = 300_000;
-/** The same while it is in maintenance: no event reports its recovery. */
+/** Time between two decisions while another monitor is in maintenance, because no event reports its recovery. */
 const maintenancePollMs = 30_000;
 
 /** Whether a monitor is down, also during maintenance. */
@@ -49,9 +49,9 @@ const isFailing = ({ status, failures }: Ancestor) =>
   status === "down" || (status === "maintenance" && failures > 0);
 
 /**
- * Returns how an alert is held: behind the monitor that went down first, also during its maintenance, or until those
- * without a successful check since the outage began are checked. After they are up again, the outage gets the time of a
- * check to end, too. Null if the alert is sent.
+ * Returns how an alert is held: behind the ancestor that went down first, also during its maintenance. If all ancestors
+ * seem up, the alert waits until each had a successful check since the outage began. After the ancestors recovered, the
+ * outage gets the time of one check to end, too. Null if the alert is sent.
  */
 export function decideHold(
   outage: Outage,

@@ -393,11 +393,13 @@ export async function loadSnapshot(
   const { joins = false, decidesAgain = false, now = 0 } = wanted;
   const incidents = await readIncidents(queryRows, incidentIds);
   // Automatic incidents follow the mute setting and channels of their monitor.
-  const ofIncidents = incidents.flatMap(({ monitorId }) => (monitorId === null ? [] : [monitorId]));
+  const incidentMonitorIds = incidents.flatMap(({ monitorId }) =>
+    monitorId === null ? [] : [monitorId],
+  );
   const subjectIds = [...monitorIds, ...incidentIds];
   const [monitors, channels, notifiedRows, memories, gathering, cases, records, ...others] =
     await Promise.all([
-      readMonitors(queryRows, [...monitorIds, ...ofIncidents]),
+      readMonitors(queryRows, [...monitorIds, ...incidentMonitorIds]),
       queryRows<ChannelRow>(channelSql),
       queryRows<NotifiedRow>(notifiedSql, subjectIds),
       queryRows<MemoryRow>(memorySql, monitorIds),
@@ -583,15 +585,15 @@ async function readIncidents(read: QueryRows, ids: readonly string[]): Promise<I
     read<UpdateRow>(updateSql, ids),
     read<{ id: string; channelIds: string }>(sourceOfIncidentSql, ids),
   ]);
-  const ofSource = new Map(
+  const channelIdsByIncident = new Map(
     sources.map(({ id, channelIds }) => [id, JSON.parse(channelIds) as string[]]),
   );
-  const ofIncident = Map.groupBy(updates, ({ incidentId }) => incidentId);
+  const updatesByIncident = Map.groupBy(updates, ({ incidentId }) => incidentId);
   return incidents.map((row) => ({
     ...row,
     monitorIds: parseMonitorIds(row),
-    updates: indexById(ofIncident.get(row.id) ?? []),
-    sourceChannelIds: ofSource.get(row.id) ?? [],
+    updates: indexById(updatesByIncident.get(row.id) ?? []),
+    sourceChannelIds: channelIdsByIncident.get(row.id) ?? [],
   }));
 }
 
@@ -600,7 +602,7 @@ async function readMonitors(read: QueryRows, ids: readonly string[]): Promise<Wa
     read<MonitorRow>(monitorSql, ids),
     read<{ monitorId: string; channelId: string }>(attachedSql, ids),
   ]);
-  const ofMonitor = Map.groupBy(attached, ({ monitorId }) => monitorId);
+  const channelsByMonitor = Map.groupBy(attached, ({ monitorId }) => monitorId);
   return monitors.map((row) => ({
     ...row,
     target: formatTarget(row),
@@ -609,7 +611,7 @@ async function readMonitors(read: QueryRows, ids: readonly string[]): Promise<Wa
     groupMuted: row.groupMuted === 1,
     paused: row.paused === 1,
     groupPaused: row.groupPaused === 1,
-    channelIds: (ofMonitor.get(row.id) ?? []).map(({ channelId }) => channelId),
+    channelIds: (channelsByMonitor.get(row.id) ?? []).map(({ channelId }) => channelId),
   }));
 }
 

@@ -94,8 +94,9 @@ const parseFields = (text: string): Fields =>
 
 /** Returns the pressed key, under the name that the gateway uses: Twilio, 46elks, Vonage, or any other one. */
 function findKey({ Digits, result, dtmf, digits }: Fields): string | null {
-  const ofVonage = typeof dtmf === "object" && dtmf !== null ? (dtmf as Fields)["digits"] : dtmf;
-  const keys = [Digits, result, ofVonage, digits].map((key) =>
+  const vonageDigits =
+    typeof dtmf === "object" && dtmf !== null ? (dtmf as Fields)["digits"] : dtmf;
+  const keys = [Digits, result, vonageDigits, digits].map((key) =>
     typeof key === "number" ? String(key) : key,
   );
   return keys.find((key): key is string => typeof key === "string") ?? null;

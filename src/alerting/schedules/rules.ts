@@ -59,19 +59,19 @@ export function listShifts(schedule: ScheduleTimes, from: number, until: number)
   if (until <= from) return [];
   const { timeZone, layers, overrides } = schedule;
   const gap = { start: from, end: until, personId: null, overrideId: null };
-  const ofLayers = layers.map((layer) =>
+  const layerSpans = layers.map((layer) =>
     listTurns(layer, timeZone, from, until).map((turn): DutySpan => ({
       ...turn,
       overrideId: null,
     })),
   );
-  const ofOverrides = overrides.flatMap(({ id, personId, startsAt, endsAt }) => {
+  const overrideSpans = overrides.flatMap(({ id, personId, startsAt, endsAt }) => {
     const start = Math.max(Date.parse(startsAt), from);
     const end = Math.min(Date.parse(endsAt), until);
     return start < end ? [[{ start, end, personId, overrideId: id }]] : [];
   });
   const base: DutySpan[] = [gap];
-  return [...ofLayers, ...ofOverrides].reduce(overlaySpans, base).reduce(appendMerged, []);
+  return [...layerSpans, ...overrideSpans].reduce(overlaySpans, base).reduce(appendMerged, []);
 }
 
 /**

@@ -62,7 +62,7 @@ export class Notifier {
   readonly #round: ReturnType<typeof createReceiverRound>;
   readonly #random: () => number;
   #hasMore = false;
-  #hasBegun = false;
+  #hasStarted = false;
   #isStopped = false;
 
   constructor(dependencies: Dependencies) {
@@ -82,7 +82,7 @@ export class Notifier {
 
   /** Starts sending, and frees deliveries that a crash left claimed. */
   start() {
-    this.#hasBegun = true;
+    this.#hasStarted = true;
     return this.#freeClaims();
   }
 
@@ -104,7 +104,7 @@ export class Notifier {
 
   /** Sends all due deliveries and waits for them. Tests use it. */
   async runOnce() {
-    this.#hasBegun = true;
+    this.#hasStarted = true;
     let isMore = true;
     while (isMore) {
       isMore = await this.#serveAll();
@@ -123,7 +123,7 @@ export class Notifier {
       ({ receiverId }) => leases.findByRecord(receiverId) === null,
     );
     await Promise.all(lost.map(({ done }) => done));
-    if (!this.#hasBegun || this.#isStopped) return;
+    if (!this.#hasStarted || this.#isStopped) return;
     await this.#freeClaims();
     this.wake();
   }

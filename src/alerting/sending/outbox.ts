@@ -476,9 +476,9 @@ export class Outbox {
     { quietHours, until }: { quietHours: QuietHours; until: number },
   ) {
     const { organizationId, held, channels } = this.#snapshot;
-    const ofRecord = record === null ? [] : (held.get(record.id) ?? []);
+    const heldOfRecord = record === null ? [] : (held.get(record.id) ?? []);
     // Texts about incidents differ, so all are sent.
-    const known = ofRecord.find(
+    const known = heldOfRecord.find(
       (one) =>
         one.channelId === channelId &&
         isEscalation(one.alert) === isEscalation(alert) &&
@@ -492,7 +492,7 @@ export class Outbox {
     }
     const placement = this.#addToDigest(channelId, alert, null, until);
     if (record === null) return;
-    held.set(record.id, [...ofRecord, { channelId, alert, ...placement }]);
+    held.set(record.id, [...heldOfRecord, { channelId, alert, ...placement }]);
     const end = formatQuietEnd(quietHours, until, this.#now);
     const message = `Held until ${end} by the quiet hours of ${channels.get(channelId)?.name}.`;
     const at = formatTimestamp(this.#now);

@@ -101,7 +101,7 @@ const organizationsSql = `with recursive o(id) as (
     from o where o.id is not null)
   select id as organizationId from o where id is not null`;
 
-const ofReceiverSql = `receiver_type = ?1 and organization_id = ?2 and receiver_id = r.id
+const receiverSql = `receiver_type = ?1 and organization_id = ?2 and receiver_id = r.id
   and due_at is not null`;
 
 /**
@@ -118,24 +118,24 @@ const buildReceiversSql = (isDue: string) => `with recursive r(id) as (
     from r where r.id is not null limit ?4)
   select r.id as receiverId,
     exists (select 1 from (select attempts from deliveries indexed by deliveries_pending
-      where ${ofReceiverSql} order by seq limit 20) where attempts > 0) as failing,
-    not exists (select 1 from deliveries indexed by deliveries_held where ${ofReceiverSql}
+      where ${receiverSql} order by seq limit 20) where attempts > 0) as failing,
+    not exists (select 1 from deliveries indexed by deliveries_held where ${receiverSql}
       and held_until between ?5 + 1 and ?6) and (${isDue}) as isDue
   from r where r.id is not null`;
 
 const channelsSql = buildReceiversSql(
   `exists (select 1 from deliveries indexed by deliveries_pending
-    where ${ofReceiverSql} and quiet is null and due_at not between ?5 + 1 and ?6)`,
+    where ${receiverSql} and quiet is null and due_at not between ?5 + 1 and ?6)`,
 );
 
 // Later deliveries to a subscriber wait for its oldest one, unless a new delivery causes an early
 // retry.
 const subscribersSql = buildReceiversSql(
   `coalesce((select due_at not between ?5 + 1 and ?6 from deliveries indexed by deliveries_pending
-      where ${ofReceiverSql} order by seq limit 1)
+      where ${receiverSql} order by seq limit 1)
     or (select due_at > ?6 or (attempts = 0 and due_at between ?7 and ?5)
       from deliveries indexed by deliveries_pending
-      where ${ofReceiverSql} order by seq desc limit 1), false)`,
+      where ${receiverSql} order by seq desc limit 1), false)`,
 );
 
 /** Returns the oldest `limit` undelivered deliveries of a receiver, except those that quiet hours hold. */

@@ -11,8 +11,8 @@ const oldestDeliveries = `select seq, created_at as at,
 
 /** Removes old completed deliveries from the log, old messages without deliveries, and old alerts without messages. */
 export async function sweepAlerts(context: SweepContext): Promise<void> {
-  const keptMs = deliveryDays * dayMs;
-  await sweepLog(context, { name: "deliveries", keptMs }, oldestDeliveries, (from, to) => [
+  const retentionMs = deliveryDays * dayMs;
+  await sweepLog(context, { name: "deliveries", retentionMs }, oldestDeliveries, (from, to) => [
     {
       text: "delete from deliveries where seq > ? and seq <= ? and due_at is null",
       parameters: [from, to],
@@ -20,7 +20,7 @@ export async function sweepAlerts(context: SweepContext): Promise<void> {
   ]);
   await sweepLog(
     context,
-    { name: "alerts", keptMs },
+    { name: "alerts", retentionMs },
     // Deleting an alert costs as much as deleting 40 rows: SQLite searches all rows of the
     // organization for references.
     "select rowid as seq, at, 40 as rows from alerts where rowid > ? order by rowid limit ?",
@@ -40,6 +40,6 @@ export async function sweepAlerts(context: SweepContext): Promise<void> {
     "alert_records",
     `resolved_at < ? and not exists (select 1 from alerts a
       where a.organization_id = alert_records.organization_id and a.record_id = alert_records.id)`,
-    [formatTimestamp(context.now - keptMs)],
+    [formatTimestamp(context.now - retentionMs)],
   );
 }

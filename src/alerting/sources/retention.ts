@@ -11,7 +11,7 @@ const endedAlertMs = dayMs;
 export async function sweepSources(context: SweepContext): Promise<void> {
   await sweepLog(
     context,
-    { name: "alert-source-requests", keptMs: sourceRequestDays * dayMs },
+    { name: "alert-source-requests", retentionMs: sourceRequestDays * dayMs },
     "select seq, at from alert_source_requests where seq > ? order by seq limit ?",
     (from, to) => [
       {

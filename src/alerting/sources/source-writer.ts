@@ -109,14 +109,14 @@ export class SourceWriter {
   async add(incoming: IncomingRequest): Promise<SourceOutcome> {
     const { id, organizationId } = incoming.source;
     const { bytes } = incoming.request ?? { bytes: 0 };
-    const ofSource = this.#bytesOf.get(id) ?? 0;
+    const sourceBytes = this.#bytesOf.get(id) ?? 0;
     if (
       this.#bytes + bytes > sourceBounds.waiting.value ||
-      ofSource + bytes > sourceBounds.waitingPerSource.value
+      sourceBytes + bytes > sourceBounds.waitingPerSource.value
     )
       throw rateLimitError(1, "Too many requests wait to be stored.");
     this.#bytes += bytes;
-    this.#bytesOf.set(id, ofSource + bytes);
+    this.#bytesOf.set(id, sourceBytes + bytes);
     const { promise, resolve } = Promise.withResolvers<SourceOutcome | AppError>();
     this.#turns.add({ ...incoming, client: organizationId, lane: id, at: this.#added++, resolve });
     void this.#run();

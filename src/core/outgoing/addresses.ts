@@ -29,10 +29,10 @@ export async function resolveAllowedAddresses(
     family: isIP(address) as 4 | 6,
     isPrivate: isPrivate(address),
   }));
-  const ofFamily = all.filter((each) => family === null || each.family === family);
-  if (all.length > 0 && ofFamily.length === 0)
+  const familyAddresses = all.filter((each) => family === null || each.family === family);
+  if (all.length > 0 && familyAddresses.length === 0)
     throw new TargetFailure(`The ${isName ? "name has" : "host is"} no IPv${family} address.`);
-  return ofFamily;
+  return familyAddresses;
 }
 
 function assertNotBlocked(role: "target" | "proxy", issue: string | null, address: string | null) {

@@ -66,9 +66,9 @@ export function splitSecrets(
 /** Returns the record without its secrets. */
 function omitSecrets(kinds: Kinds, type: string, record: Fields): Fields {
   const { settings } = splitSecrets(kinds, type, record);
-  const ofType = new Set(listFieldNames(kinds, type));
+  const fieldNames = new Set(listFieldNames(kinds, type));
   return {
-    ...Object.fromEntries(Object.entries(record).filter(([name]) => !ofType.has(name))),
+    ...Object.fromEntries(Object.entries(record).filter(([name]) => !fieldNames.has(name))),
     ...settings,
   };
 }

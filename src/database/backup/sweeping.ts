@@ -76,7 +76,7 @@ export type LogEntry = { seq: number; at: string; rows?: number };
 type LogBounds = {
   /** Name under which the newest removed time is stored. */
   name: string;
-  keptMs: number;
+  retentionMs: number;
   /** Exclusive lower bound of removable entries. */
   from?: number;
   /** Inclusive upper bound of removable entries. */
@@ -84,12 +84,12 @@ type LogBounds = {
 };
 
 /**
- * Removes log entries that are older than `keptMs`, oldest first. Returns the position of the last removed entry, or
+ * Removes log entries that are older than `retentionMs`, oldest first. Returns the position of the last removed entry, or
  * `from`. `oldest` is a query for entries after a position; `remove` creates the statements for a range of positions.
  */
 export async function sweepLog(
   { store, now, inPortions }: SweepContext,
-  { name, keptMs, from = 0, last = Number.MAX_SAFE_INTEGER }: LogBounds,
+  { name, retentionMs, from = 0, last = Number.MAX_SAFE_INTEGER }: LogBounds,
   oldest: string,
   remove: (from: number, to: number) => Statement[],
 ): Promise<number> {
@@ -99,7 +99,7 @@ export async function sweepLog(
   await inPortions(async (size) => {
     const found = await store.query<LogEntry>(oldest, [read, size]);
     const entries = limitRows(found, size).filter(({ seq }) => seq <= last);
-    const ages = findRemovable(entries, { now, before: now - keptMs, newest });
+    const ages = findRemovable(entries, { now, before: now - retentionMs, newest });
     if (ages.to !== null) {
       await store.atomic([...remove(removed, ages.to), setHousekeepingValue(memory, ages.newest)]);
       removed = ages.to;

@@ -187,7 +187,7 @@ class Writer {
     const writes = statements.map(({ text, parameters }): SentStatement => [text, ...parameters]);
     try {
       const results = await this.#client.execute([...before, ...writes], hasHappened);
-      if (results === "happened" || isTaken(results[before.length - 1])) return [];
+      if (results === "happened" || isUniqueViolation(results[before.length - 1])) return [];
       const error = results.at(-1)?.error;
       if (error?.startsWith("NOT NULL constraint") && results.length === before.length)
         throw writtenByNewerError();
@@ -210,7 +210,7 @@ class Writer {
   async #isAppliedDespiteFailure(marker: string): Promise<boolean> {
     const results = await this.#client.execute([[markerSql, marker]], () => this.#isMarked(marker));
     if (results === "happened") throw unavailableError("a write failed, or happened before");
-    return isTaken(results[0]);
+    return isUniqueViolation(results[0]);
   }
 
   async #isMarked(id: string): Promise<boolean> {
@@ -235,7 +235,8 @@ const markerTextUnlessNewer = `insert into write_markers (id)
   select case when (select count(*) from __drizzle_migrations) <= ? then ? end`;
 const writtenByNewerError = () =>
   unavailableError("a newer Signalbox has upgraded the data: this one can only read it");
-const isTaken = (result?: Result) => result?.error?.startsWith("UNIQUE constraint") ?? false;
+const isUniqueViolation = (result?: Result) =>
+  result?.error?.startsWith("UNIQUE constraint") ?? false;
 
 /** Estimates bytes by counting characters. Most characters are one byte, and the limit has a large margin. */
 function measureStatements(statements: readonly Prepared[]): number {

@@ -360,10 +360,10 @@ export class Channels {
     if (provider === undefined) return { reason: "the configuration has no such provider" };
     if (provider.reason !== null) return { reason: provider.reason };
     const group = endpoint.text("group");
-    const ofGroup = this.#findGroupChannel(type, group, provider);
+    const groupChannel = this.#findGroupChannel(type, group, provider);
     const channel =
       Object.keys(override).length === 0
-        ? ofGroup
+        ? groupChannel
         : this.#findOverriddenChannel(type, endpoint, provider, override);
     if ("reason" in channel) return { reason: channel.reason };
     if (!sendsOnResolved) channel.hidesRecoveries = true;
@@ -376,12 +376,12 @@ export class Channels {
     { base, overrides }: Provider,
     override: Fields,
   ) {
-    const ofGroup = overrides.get(endpoint.text("group"));
+    const groupOverride = overrides.get(endpoint.text("group"));
     const config = mergeOverride(
-      ofGroup === undefined ? base : mergeOverride(base, ofGroup),
+      groupOverride === undefined ? base : mergeOverride(base, groupOverride),
       override,
     );
-    const changes = JSON.stringify([ofGroup, override]);
+    const changes = JSON.stringify([groupOverride, override]);
     const id = `${type}#${Bun.hash(changes).toString(36)}`;
     const name = `Gatus ${type} (${endpoint.text("name")})`;
     return this.#findOrCreateChannel(type, changes, id, name, config);

@@ -46,7 +46,7 @@ export function applyConditions(conditions: readonly string[], target: Target): 
   };
   if (conditions.length > maxConditions)
     missing.push(`${conditions.length - maxConditions} of ${conditions.length} conditions`);
-  const ofStatus: Condition[] = [];
+  const statusConditions: Condition[] = [];
   for (const expression of conditions.slice(0, maxConditions)) {
     const condition = readCondition(expression);
     if ("placeholder" in condition && isMisread(condition))
@@ -54,10 +54,10 @@ export function applyConditions(conditions: readonly string[], target: Target): 
         `Gatus compares with 0 in ${quoteCondition(expression)}: “${quoteCondition(condition.expected)}” is not a number.`,
       );
     if ("placeholder" in condition && condition.placeholder.name === "STATUS" && type === "http")
-      ofStatus.push(condition);
+      statusConditions.push(condition);
     else applyJudgement(judgeCondition(condition, target, judgement), expression, target);
   }
-  applyStatuses(ofStatus, target);
+  applyStatuses(statusConditions, target);
   const { assertions = [], expectedStatus = anyStatus } = target.fields;
   const judgesAnswers =
     (assertions as unknown[]).length > 0 || String(expectedStatus) !== anyStatus;

@@ -13,7 +13,7 @@ type MappedChannel = {
   /** Why the channel is imported disabled. */
   disabled?: string;
 };
-type Result = ConvertedRecord & { isTaken: boolean };
+type Result = ConvertedRecord & { isImportable: boolean };
 
 const joinAddresses = (...lists: unknown[]) => [
   ...new Set(
@@ -371,7 +371,7 @@ export function convertChannel(row: Fields): Result {
           ...unread(),
         ],
         isIncomplete: mapped.disabled !== undefined,
-        isTaken: true,
+        isImportable: true,
       };
     return createPlaceholder(common, issue, type);
   }
@@ -422,12 +422,12 @@ function createPlaceholder(common: Fields, why: string, type: string): Result {
     enabled: false,
     default: false,
   };
-  const isTaken = findIssue(NewAlertChannel, fields) === null;
+  const isImportable = findIssue(NewAlertChannel, fields) === null;
   return {
     fields,
-    notes: [`${isTaken ? "Disabled" : "Not imported"}: ${why}.`],
+    notes: [`${isImportable ? "Disabled" : "Not imported"}: ${why}.`],
     isIncomplete: true,
-    isTaken,
+    isImportable,
   };
 }
 

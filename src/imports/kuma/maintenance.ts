@@ -189,8 +189,8 @@ function convertCron(cron: string, seconds: number): Recurring | { reason: strin
     day === 32 ? -1 : day,
   );
   const months = parseCronField(month, 1, 12);
-  const ofWeek = parseCronField(dow, 0, 7)?.map((day) => day % 7);
-  if (!minutes || !hours || !days || !months || !ofWeek) return reason;
+  const cronDays = parseCronField(dow, 0, 7)?.map((day) => day % 7);
+  if (!minutes || !hours || !days || !months || !cronDays) return reason;
   // Cron combines both fields with OR, which a recurrence rule can't express.
   if (dom !== "*" && dow !== "*") return reason;
   const times = [
@@ -203,8 +203,8 @@ function convertCron(cron: string, seconds: number): Recurring | { reason: strin
     dow !== "*"
       ? ([
           "WEEKLY",
-          [`BYDAY=${ofWeek.map((day) => weekdays[day]).join(",")}`],
-          (day: Date) => ofWeek.includes(day.getUTCDay()),
+          [`BYDAY=${cronDays.map((day) => weekdays[day]).join(",")}`],
+          (day: Date) => cronDays.includes(day.getUTCDay()),
         ] as const)
       : dom !== "*"
         ? ([

@@ -93,10 +93,10 @@ const identifyInstallation = ({ values }: Settings, version: KumaSource["version
 
 function buildChannelRecords(rows: Rows, leave: LeaveOut, noteLost: NoteLost): PlannedRecord[] {
   return rows.notification.flatMap((row): PlannedRecord[] => {
-    const { fields, notes: ofChannel, isIncomplete, isTaken } = convertChannel(row);
+    const { fields, notes: ofChannel, isIncomplete, isImportable } = convertChannel(row);
     const notes = [...ofChannel, ...noteLost("notification", row)];
     const name = toText(fields["name"]);
-    if (!isTaken) {
+    if (!isImportable) {
       leave("alert-channel", row, name, ...notes);
       return [];
     }
@@ -108,15 +108,15 @@ function buildChannelRecords(rows: Rows, leave: LeaveOut, noteLost: NoteLost): P
 /** Returns the IDs of the channels that are attached directly to a monitor or group. */
 function findAttachedChannels(rows: Rows, channels: readonly PlannedRecord[]): FindAttached {
   const known = new Set(channels.map(({ externalId }) => externalId));
-  const ofMonitor = new Map<number, Set<string>>();
+  const channelsByMonitor = new Map<number, Set<string>>();
   for (const row of rows.monitor_notification) {
     const channel = toText(row["notification_id"]);
     if (!known.has(channel)) continue;
     const id = toNumber(row["monitor_id"]);
-    const ids = ofMonitor.get(id) ?? new Set<string>();
-    ofMonitor.set(id, ids.add(channel));
+    const ids = channelsByMonitor.get(id) ?? new Set<string>();
+    channelsByMonitor.set(id, ids.add(channel));
   }
-  return (id) => [...(ofMonitor.get(id) ?? [])];
+  return (id) => [...(channelsByMonitor.get(id) ?? [])];
 }
 
 type MonitorContext = { attached: FindAttached; tags: Tags; noteLost: NoteLost };

@@ -11,9 +11,9 @@ export type Tags = ReturnType<typeof joinTags>;
 /** Joins name and value of each tag, because a tag here is a single text. */
 export function joinTags(rows: KumaSource["rows"]) {
   const names = new Map(rows.tag.map((row) => [toText(row["id"]), toText(row["name"])]));
-  const ofMonitor = Map.groupBy(rows.monitor_tag, (row) => toNumber(row["monitor_id"]));
+  const tagsByMonitor = Map.groupBy(rows.monitor_tag, (row) => toNumber(row["monitor_id"]));
   return (row: Fields): { imported: string[]; notes: string[] } => {
-    const all = (ofMonitor.get(toNumber(row["id"])) ?? []).map((tag) => {
+    const all = (tagsByMonitor.get(toNumber(row["id"])) ?? []).map((tag) => {
       const name = names.get(toText(tag["tag_id"])) ?? "";
       const value = toText(tag["value"]);
       return toCleanLine(value === "" ? name : `${name}: ${value}`);

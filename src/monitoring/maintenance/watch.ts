@@ -429,11 +429,11 @@ function computeEffects(
   const applyEffect = (id: string, countsUptime: boolean) => {
     if (!countsUptime || !effects.has(id)) effects.set(id, { countsUptime });
   };
-  const ofGroups = Map.groupBy(groupOf.keys(), (id) => groupOf.get(id));
+  const idsByGroup = Map.groupBy(groupOf.keys(), (id) => groupOf.get(id));
   for (const { window } of running) {
     for (const id of window.monitorIds) applyEffect(id, window.countsUptime);
     for (const groupId of window.groupIds)
-      for (const id of ofGroups.get(groupId) ?? []) applyEffect(id, window.countsUptime);
+      for (const id of idsByGroup.get(groupId) ?? []) applyEffect(id, window.countsUptime);
   }
   return effects;
 }

@@ -7,7 +7,7 @@ import { findFirstIssue } from "../../core/validation.ts";
 
 export { parseExactNumber } from "../../core/text/decimals.ts";
 
-const ofMonitor = monitorBounds.assertions.value;
+const maxPerMonitor = monitorBounds.assertions.value;
 const maxPath = monitorBounds.assertionPath.value;
 const maxValueLength = monitorBounds.assertionValue.value;
 const maxExpression = monitorBounds.assertionExpression.value;
@@ -149,7 +149,7 @@ export const Assertion = assertionSchema(Object.keys(assertionSources) as [Asser
 });
 export type Assertion = z.infer<typeof Assertion>;
 
-export const maxAssertions = ofMonitor;
+export const maxAssertions = maxPerMonitor;
 
 /** Schema of assertions for a monitor type that supports only some sources. */
 export const assertionsSchema = (...sources: readonly [AssertionSource, ...AssertionSource[]]) =>

@@ -182,9 +182,9 @@ function findRefusal(
   if (before.managedBy !== null && managed !== undefined)
     return { ...refuseManaged(before.managedBy), path: managed };
   const invalid = { reason: "invalid", code: "VALIDATION_ERROR" } as const;
-  const ofJob = fields.map(getFieldName).find((name) => jobFieldNames.has(name));
-  if (before.type !== "push" && ofJob !== undefined)
-    return { ...invalid, path: ofJob, message: "is not a push monitor" };
+  const jobField = fields.map(getFieldName).find((name) => jobFieldNames.has(name));
+  if (before.type !== "push" && jobField !== undefined)
+    return { ...invalid, path: jobField, message: "is not a push monitor" };
   if (after.timeout > after.interval)
     return {
       ...invalid,

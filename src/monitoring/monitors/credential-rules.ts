@@ -59,9 +59,9 @@ export function findUnusedSetting(monitor: Fields): SettingIssue | null {
   };
   const { type, snmpVersion } = monitor;
   const unused = snmpVersion === "3" ? snmp1Fields : snmp3Fields;
-  const ofOther = type === "snmp" ? unused.find(isSet) : undefined;
-  if (ofOther !== undefined)
-    return { path: ofOther, issue: `is not used with snmpVersion ${String(snmpVersion)}` };
+  const unusedField = type === "snmp" ? unused.find(isSet) : undefined;
+  if (unusedField !== undefined)
+    return { path: unusedField, issue: `is not used with snmpVersion ${String(snmpVersion)}` };
   if (type === "browser") return findUnusedInSteps(monitor);
   if (type === "docker" && isSet("clientKey")) {
     // The socket of this machine and a connection without TLS use no certificate.

@@ -14,7 +14,7 @@ export type StateThen = {
 };
 
 /** State that starts with an event of a monitor. */
-export const statusBegun = {
+export const statusAfterEvent = {
   "monitor.pending": "pending",
   "monitor.up": "up",
   "monitor.degraded": "degraded",
@@ -39,7 +39,7 @@ export async function findPastStates(tenant: Tenant, ids: readonly string[], at:
 function findState(trace: Trace, at: number): StateThen | null {
   const { type, message, before, since, hasEnded, status, statusSince } = trace;
   if (type !== null && trace.at !== null)
-    return { status: statusBegun[type], since: trace.at, message };
+    return { status: statusAfterEvent[type], since: trace.at, message };
   // The start was removed from the log. The event that ended the state, or the record, still contains it.
   const [known, start] = hasEnded ? [before, since] : [status, statusSince];
   if (known === null || start === null || Date.parse(start) > at) return null;

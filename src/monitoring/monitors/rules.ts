@@ -109,13 +109,13 @@ export function mergeChannels(...lists: readonly (readonly string[])[]): string[
 export function chooseChannels(
   own: readonly string[],
   defaults: readonly string[],
-  ofGroup: readonly string[],
+  groupChannelIds: readonly string[],
   limit: number,
 ): string[] {
-  const requested = new Set(mergeChannels(own, ofGroup));
+  const requested = new Set(mergeChannels(own, groupChannelIds));
   const others = defaults
     .filter((id) => !requested.has(id))
     .slice(0, Math.max(0, limit - requested.size));
   const attached = new Set([...requested, ...others]);
-  return mergeChannels(own, defaults, ofGroup).filter((id) => attached.has(id));
+  return mergeChannels(own, defaults, groupChannelIds).filter((id) => attached.has(id));
 }

@@ -175,8 +175,10 @@ export async function readFigures(
   const storage = findStorageProblem(store);
   const open = [...(storage === null ? [] : [storage]), ...(await listOpenProblems(store))];
   // Each organization stores its own copy of an appliance problem.
-  const ofAppliance = open.filter(({ name }) => !organizationProblems.has(name));
-  const problems = new Map(ofAppliance.toReversed().map((one) => [buildProblemKey(one), one]));
+  const applianceProblems = open.filter(({ name }) => !organizationProblems.has(name));
+  const problems = new Map(
+    applianceProblems.toReversed().map((one) => [buildProblemKey(one), one]),
+  );
   return {
     dataBytes: await readDataBytes(store),
     ...(await countAll(store)),

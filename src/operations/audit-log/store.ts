@@ -113,8 +113,8 @@ async function* findMatches(
   const { text, parameters } = buildCondition(others);
   const matchesText = filters.q === undefined ? () => true : createTextFilter(filters.q);
   const scoped = [organizationId, ...(subjectId === undefined ? [] : [subjectId])];
-  const ofSubject = subjectId === undefined ? "" : "and e.subject_id = ?";
-  const fromClause = `from ${getTableName(auditEntries)} e where e.organization_id = ? ${ofSubject} and e.seq ${beyond} ?`;
+  const subjectSql = subjectId === undefined ? "" : "and e.subject_id = ?";
+  const fromClause = `from ${getTableName(auditEntries)} e where e.organization_id = ? ${subjectSql} and e.seq ${beyond} ?`;
   const portionEndSql = `select e.seq ${fromClause} order by e.seq ${direction} limit 1 offset ${entriesPerPortion - 1}`;
   const matchesSql = `select e.seq, e.at, e.actor_type as "actorType", e.actor_id as "actorId",
     e.actor_name as "actorName", e.action, e.subject_id as "subjectId",
@@ -274,7 +274,7 @@ export async function* readAllEntries(
 export async function sweepAuditLog(context: SweepContext, days: number): Promise<void> {
   await sweepLog(
     context,
-    { name: "audit log", keptMs: days * dayMs },
+    { name: "audit log", retentionMs: days * dayMs },
     "select seq, at from audit_entries where seq > ? order by seq limit ?",
     (from, to) => [
       {

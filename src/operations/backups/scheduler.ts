@@ -137,14 +137,14 @@ export class ScheduledBackups implements Collector {
     const now = clock();
     const name = createScheduledName(now, plan.passphrase !== null);
     const triedFor = findLastMoment(plan, now);
-    let isMade = false;
+    let isCreated = false;
     try {
       const destination = this.#createDestination(plan);
       const lastBytes = await runWithTimeout(destination.put(name));
       const lastSuccessAt = formatTimestamp(clock());
       const success = { triedFor, lastSuccessAt, lastFile: name, lastBytes };
       await store.atomic([recordOutcome(store, success)]);
-      isMade = true;
+      isCreated = true;
       for (const old of listOutdated(await runWithTimeout(destination.names()), plan))
         await runWithTimeout(destination.remove(old));
       const recovered = { retryAt: null, failingSince: null, lastError: null };
@@ -157,10 +157,10 @@ export class ScheduledBackups implements Collector {
     } catch (error) {
       if (this.#isStopped) return null;
       this.#copying?.cancel();
-      const reason = isMade
+      const reason = isCreated
         ? `It was made, but older ones can't be removed: ${describeReason(error)}`
         : describeReason(error);
-      const retryAt = isMade ? null : clock() + retryMs;
+      const retryAt = isCreated ? null : clock() + retryMs;
       await this.#recordFailure(row, { triedFor, retryAt, lastError: reason });
       return reason;
     } finally {

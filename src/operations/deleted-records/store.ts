@@ -34,9 +34,9 @@ export async function findDeletedPage(
   query: DeletedRecordQuery,
 ): Promise<{ rows: DeletedRow[]; total: number }> {
   const { noun, q } = query;
-  const ofNoun = noun === undefined ? [] : [{ text: "r.noun = ?", parameters: [noun] }];
+  const nounConditions = noun === undefined ? [] : [{ text: "r.noun = ?", parameters: [noun] }];
   const nameConditions = q === undefined ? [] : [buildContains("r.name", q)];
-  const conditions = [...ofNoun, ...nameConditions];
+  const conditions = [...nounConditions, ...nameConditions];
   const filter = [restorable, ...conditions.map(({ text }) => text)].join(" and ");
   const filters = [organizationId, ...conditions.flatMap(({ parameters }) => parameters)];
   const [rows, [count]] = await Promise.all([

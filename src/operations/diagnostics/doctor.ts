@@ -78,8 +78,11 @@ export async function examineAppliance(
     });
   else {
     const dataContext = await createContext(data, context, settings, options);
-    const ofData = [...dataDiagnostics, ...createDestinationDiagnostics(dataContext.destinations)];
-    report.push(...(await runAllowed(ofData, dataContext, offline)));
+    const allDataDiagnostics = [
+      ...dataDiagnostics,
+      ...createDestinationDiagnostics(dataContext.destinations),
+    ];
+    report.push(...(await runAllowed(allDataDiagnostics, dataContext, offline)));
   }
   return areas.flatMap((area) => report.filter((finding) => finding.area === area));
 }

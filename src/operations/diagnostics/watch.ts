@@ -253,11 +253,11 @@ async function findMissingNodes(
   recipients: readonly string[],
   { store, leases }: Pick<Dependencies, "store" | "leases">,
 ) {
-  const goneNodes = leases.listDeadNodes();
-  if (leases.node === null || leases.findNamed("problems") === null || goneNodes === null)
+  const deadNodes = leases.listDeadNodes();
+  if (leases.node === null || leases.findNamed("problems") === null || deadNodes === null)
     return { begun: [], over: [] };
   const names = await findNodeNames(store);
-  const missing = goneNodes.filter((id) => names.has(id));
+  const missing = deadNodes.filter((id) => names.has(id));
   const isReported = (id: string) =>
     recipients.every((to) =>
       all.some((one) => one.name === "node" && one.node === id && one.organizationId === to),

@@ -34,7 +34,7 @@ export async function createAccessToken(
   const now = scope.clock();
   const token = `sbp_${createToken(43)}`;
   const row = { id: createId(now), name, createdAt: formatTimestamp(now) };
-  const ofPage = sql`organization_id = ${organizationId} and page_id = ${pageId}`;
+  const pageMatch = sql`organization_id = ${organizationId} and page_id = ${pageId}`;
   return commit(
     scope,
     [
@@ -44,7 +44,7 @@ export async function createAccessToken(
         () => new AppError("NOT_FOUND", "There is no such status page."),
       ),
       guard(
-        sql`(select count(*) from ${statusPageTokens} where ${ofPage}) < ${maxTokens}`,
+        sql`(select count(*) from ${statusPageTokens} where ${pageMatch}) < ${maxTokens}`,
         () => new AppError("CONFLICT", `A status page has at most ${maxTokens} access tokens.`),
       ),
       store.db

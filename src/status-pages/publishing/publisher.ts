@@ -278,11 +278,13 @@ export class PagePublisher {
       throw error;
     }
     const entries = Object.entries({ ...recorded, ...changes.hashes });
-    const keptEntries = Object.fromEntries(entries.filter(([path]) => !outdated.includes(path)));
+    const remainingEntries = Object.fromEntries(
+      entries.filter(([path]) => !outdated.includes(path)),
+    );
     await store.atomic([
-      ...(!changes.isBegun && Bun.deepEquals(keptEntries, recorded)
+      ...(!changes.hasStarted && Bun.deepEquals(remainingEntries, recorded)
         ? []
-        : [changePlace(store, key, { files: keptEntries })]),
+        : [changePlace(store, key, { files: remainingEntries })]),
       recordPublication(store, row, {
         publishedAt: formatTimestamp(clock()),
         failingSince: null,
@@ -431,7 +433,7 @@ class FileChanges {
     this.#record = record;
   }
 
-  get isBegun() {
+  get hasStarted() {
     return this.#begun !== null;
   }
 
@@ -440,7 +442,7 @@ class FileChanges {
   }
 
   async giveUp() {
-    if (this.isBegun) await this.#forget();
+    if (this.hasStarted) await this.#forget();
   }
 
   /** A full disk must not stop the copy, which reports it. */

@@ -64,8 +64,8 @@ export function createSubscriptions({ services, signUps, addressOf }: Dependenci
         return refuse(by === "network" ? "tooManySignUps" : "tooManyPeopleSignUp", wait);
       const scope = createVisitorScope(page.organizationId);
       const asked = { ...sent, language: page.languages.length === 0 ? null : chosen };
-      const isAsked = await requestConfirmation(scope, page.id, asked, budget.canAsk);
-      return isAsked ? respond(null, 200) : respond(language.say("invalidWebhook"), 422);
+      const isRequested = await requestConfirmation(scope, page.id, asked, budget.canAsk);
+      return isRequested ? respond(null, 200) : respond(language.say("invalidWebhook"), 422);
     },
 
     async respondToLink(request, verb, token) {

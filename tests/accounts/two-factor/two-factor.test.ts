@@ -155,10 +155,10 @@ describe("signing in", () => {
       const appliance = await testAppliance();
       const { email, code } = await createGuardedPerson(appliance);
       appliance.time.now += days * dayMs;
-      const ofWrongClock = code();
-      expect((await enterCodeAs(appliance, email, ofWrongClock)).status).toBe(200);
+      const codeOfWrongClock = code();
+      expect((await enterCodeAs(appliance, email, codeOfWrongClock)).status).toBe(200);
       appliance.time.now -= days * dayMs;
-      expect((await enterCodeAs(appliance, email, ofWrongClock)).status).toBe(401);
+      expect((await enterCodeAs(appliance, email, codeOfWrongClock)).status).toBe(401);
       for (let time = 0; time < 3; time++) {
         const fresh = code();
         expect((await enterCodeAs(appliance, email, fresh)).status).toBe(200);

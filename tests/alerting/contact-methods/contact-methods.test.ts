@@ -198,9 +198,9 @@ test("people manage their own, admins and keys those of everyone", async () => {
   const { id } = await create();
   const other = await signInMember(appliance, "member", { name: "Ben" });
   const admin = await signInMember(appliance, "admin", { name: "Cleo" });
-  const ofAda = `?personId=${ada.id}`;
+  const adaQuery = `?personId=${ada.id}`;
   expect((await other.page("GET", path)).json.data).toEqual([]);
-  expect((await other.page("GET", path + ofAda)).status).toBe(403);
+  expect((await other.page("GET", path + adaQuery)).status).toBe(403);
   for (const [method, tail, body] of [
     ["GET", "", undefined],
     ["PATCH", "", { name: "Mine" }],
@@ -214,19 +214,19 @@ test("people manage their own, admins and keys those of everyone", async () => {
   }
   const mail = { type: "email", name: "Mail", to: ["ada@team.example"], personId: ada.id };
   expect((await other.page("POST", path, { body: mail })).status).toBe(403);
-  expect((await admin.page("GET", path + ofAda)).json.data).toHaveLength(1);
+  expect((await admin.page("GET", path + adaQuery)).json.data).toHaveLength(1);
   expect((await admin.page("POST", path, { body: mail })).status).toBe(201);
-  expect((await ours.api("GET", rest + ofAda)).json.data).toHaveLength(2);
+  expect((await ours.api("GET", rest + adaQuery)).json.data).toHaveLength(2);
   expect((await ours.api("GET", rest)).json.error.details[0].path).toBe("personId");
   expect((await ours.reader("POST", rest, { body: mail })).status).toBe(403);
   // Another organization has its own, also of the same person.
   await addToOrganization(appliance, theirs.id, ada.id, "viewer");
-  expect((await theirs.api("GET", rest + ofAda)).json.data).toEqual([]);
+  expect((await theirs.api("GET", rest + adaQuery)).json.data).toEqual([]);
   expect((await theirs.api("GET", `${rest}/${id}`)).status).toBe(404);
   expect((await ours.api("GET", `${rest}?personId=${unknownId}`)).status).toBe(404);
 });
 
-test("a person has at most 20, and they leave with the person", async () => {
+test("a person has at most 20, which are deleted with the person", async () => {
   await using world = await setUp();
   const { ada, create, ours, database } = world;
   await addToOrganization(world, world.theirs.id, ada.id, "viewer");

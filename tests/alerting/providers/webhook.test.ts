@@ -127,18 +127,18 @@ describe("a webhook receives", () => {
       const { data, ...rest } = buildAlertPayload(createAlert(type), "https://signalbox.lan/page");
       return { ...rest, data: Object.keys(data).join(" ") };
     };
-    const ofMonitor = "alertId monitor since message latencyMs url";
-    const ofIncident = "alertId incident message url";
+    const monitorFields = "alertId monitor since message latencyMs url";
+    const incidentFields = "alertId incident message url";
     const fields: Record<Alert["type"], string> = {
-      "monitor.down": ofMonitor,
-      "monitor.degraded": ofMonitor,
+      "monitor.down": monitorFields,
+      "monitor.degraded": monitorFields,
       "monitor.up": "alertId monitor since message latencyMs downSeconds url",
       "monitor.reminder": "alertId monitor since message latencyMs downSeconds url",
       "monitor.flapping": "alertId monitor since message latencyMs changes url",
       "certificate.expiring": "alertId monitor since message latencyMs expiresAt daysLeft url",
-      "incident.opened": ofIncident,
-      "incident.updated": ofIncident,
-      "incident.resolved": ofIncident,
+      "incident.opened": incidentFields,
+      "incident.updated": incidentFields,
+      "incident.resolved": incidentFields,
       "channel.failed": "alertId channel message url",
       "appliance.troubled": "alertId problem severity message url",
       "appliance.recovered": "alertId problem message url",

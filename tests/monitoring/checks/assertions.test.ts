@@ -263,12 +263,14 @@ describe("a check evaluates assertions about", () => {
 });
 
 describe("the received value in a message", () => {
-  const saidOf = async (assertion: Written, value: unknown, fields: object = {}) =>
+  const describeReceived = async (assertion: Written, value: unknown, fields: object = {}) =>
     (await issue(assertion, value, fields))?.serverText?.replace(/.*, received /s, "");
 
   test("is shortened to its start, on one line", async () => {
     const body = { source: "body", op: "equals", value: "x" } as const;
-    expect(await saidOf(body, `a\nb${"😀".repeat(200)}`)).toBe(`"a↵b${"😀".repeat(97)}…"`);
+    expect(await describeReceived(body, `a\nb${"😀".repeat(200)}`)).toBe(
+      `"a↵b${"😀".repeat(97)}…"`,
+    );
   });
 
   test("hides values with the name of a credential", async () => {
@@ -282,14 +284,15 @@ describe("the received value in a message", () => {
     ])
       expect([
         path,
-        await saidOf({ source: "header", path, op: "equals", value: "x" }, "y"),
+        await describeReceived({ source: "header", path, op: "equals", value: "x" }, "y"),
       ]).toEqual([path, hidden]);
     for (const path of ["$.access_token", "$['api-key']", "$.user.password", "$.clientSecret"])
-      expect([path, await saidOf({ source: "json", path, op: "equals", value: "x" }, "y")]).toEqual(
-        [path, hidden],
-      );
+      expect([
+        path,
+        await describeReceived({ source: "json", path, op: "equals", value: "x" }, "y"),
+      ]).toEqual([path, hidden]);
     const cookieExists = { source: "header", path: "Set-Cookie", op: "exists" } as const;
-    expect(await saidOf(cookieExists, undefined)).toBe("nothing");
+    expect(await describeReceived(cookieExists, undefined)).toBe("nothing");
   });
 
   test("hides the monitor's secrets at any position", async () => {
@@ -322,7 +325,7 @@ describe("the received value in a message", () => {
       op: "equals",
       value: "text/html",
     } as const;
-    expect(await saidOf(type, "application/json", secrets)).toBe('"application/json"');
+    expect(await describeReceived(type, "application/json", secrets)).toBe('"application/json"');
   });
 
   test("is visible only to the organization; public messages only name the assertion", async () => {

@@ -9,7 +9,7 @@ async function startWindow(fields: object = {}) {
   const shop = await watch.createSite({ autoIncidentSeverity: "major", ...fields });
   shop.setReply(hang);
   const running = watch.engine.runOnce();
-  await shop.waitUntilAsked(1);
+  await shop.waitUntilRequested(1);
   return { ...watch, shop, running };
 }
 

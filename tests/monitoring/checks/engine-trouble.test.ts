@@ -15,7 +15,7 @@ async function stallDuringChecks(watch: Watch, seconds: number, then = replyWith
   const requestCount = shop.asked.length;
   shop.setReply(hang);
   const passing = watch.pass(10);
-  await shop.waitUntilAsked(requestCount + 1);
+  await shop.waitUntilRequested(requestCount + 1);
   watch.time.now += seconds * 1000;
   shop.setReply(replyWith());
   shop.release(then);
@@ -47,7 +47,7 @@ test("an unknown result does not replace the reason of an outage; the heartbeat 
     const requestCount = shop.asked.length;
     shop.setReply(hang);
     const passing = watch.pass(10);
-    await shop.waitUntilAsked(requestCount + 1);
+    await shop.waitUntilRequested(requestCount + 1);
     watch.time.now += 3_000;
     shop.release(replyWith(500));
     await passing;
@@ -98,7 +98,7 @@ test("trouble of the appliance is reported once per organization, and again afte
     const body = { type: "http", name: "Shop", url: shop.at(), interval: 3_600 };
     for (const { api } of monitorsOf) await api("POST", "/api/v1/monitors", { body });
     const running = engine.runOnce();
-    await shop.waitUntilAsked(before + monitorsOf.length);
+    await shop.waitUntilRequested(before + monitorsOf.length);
     time.now += 5_000;
     shop.setReply(replyWith());
     shop.release(replyWith(500));
@@ -129,7 +129,7 @@ test("a failure during a jump of the clock is unknown", async () => {
     await using shop = await watch.createSite();
     shop.setReply(hang);
     const running = engine.runOnce();
-    await shop.waitUntilAsked(1);
+    await shop.waitUntilRequested(1);
     watch.time.now += seconds * 1000;
     shop.release(replyWith(500));
     await running;

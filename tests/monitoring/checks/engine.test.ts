@@ -173,10 +173,10 @@ describe("state", () => {
     await using shop = await createSite({ interval: 10, retries: 1, retryInterval: 5 });
     const backup = await createJob({ degradedAfterMs: 500 });
     const untold: unknown[] = [];
-    const lastTold = `SELECT type FROM events WHERE subject_id = monitor_id
+    const lastEventSql = `SELECT type FROM events WHERE subject_id = monitor_id
       AND type IN ('monitor.up', 'monitor.degraded', 'monitor.down') ORDER BY seq DESC LIMIT 1`;
     const differing = database.query(`SELECT monitor_id, status FROM monitor_states
-      WHERE 'monitor.' || status <> coalesce((${lastTold}), 'monitor.pending')`);
+      WHERE 'monitor.' || status <> coalesce((${lastEventSql}), 'monitor.pending')`);
     store.onCommit(() => untold.push(...differing.all()));
     for (const reply of [200, 500, 500, 200, 200, 500, 500, 500, 200]) {
       shop.setReply(replyWith(reply));
@@ -236,10 +236,10 @@ test.skipIf(isOnRqlite)(
     await using silent = await createSite({ interval: 60, timeout: 60 });
     silent.setReply(hang);
     const first = engine.runOnce();
-    await silent.waitUntilAsked(1);
+    await silent.waitUntilRequested(1);
     await using shop = await createSite();
     const second = engine.runOnce();
-    await shop.waitUntilAsked(1);
+    await shop.waitUntilRequested(1);
     time.now += 60_000;
     const third = engine.runOnce();
     silent.release();

@@ -31,7 +31,7 @@ async function createHangingWorld() {
     underWay: async (request: Ask, count: number) => {
       const before = shop.asked.length;
       const running = Array.from({ length: count }, request);
-      await shop.waitUntilAsked(before + count);
+      await shop.waitUntilRequested(before + count);
       return running;
     },
     async [Symbol.asyncDispose]() {
@@ -69,7 +69,7 @@ describe("concurrent checks on demand are limited to", () => {
       monitors.push(await monitor({ type: "http", name: "Shop", url: shop.at(`/${number}`) }));
     const check = ({ id }: { id: string }) => ours.api("POST", `/api/v1/monitors/${id}/check`);
     const four = monitors.slice(0, 4).map(check);
-    await shop.waitUntilAsked(4);
+    await shop.waitUntilRequested(4);
     expectTooMany(await check(monitors[4]));
     shop.release();
     expect(sortStatuses(await Promise.all(four))).toEqual([200, 200, 200, 200]);

@@ -21,7 +21,7 @@ function createTroubleWatch() {
     time,
     pass,
     /** Advances the clocks normally, with regular ticks of the watch. */
-    calmly: (ms: number) => {
+    passWithTicks: (ms: number) => {
       for (let left = ms; left > 0; left -= tickMs) {
         pass(Math.min(left, tickMs));
         watch.tick();
@@ -37,7 +37,7 @@ function createTroubleWatch() {
 
 describe("a stall of the appliance", () => {
   test("is detected for its time and for no other", () => {
-    const { watch, calmly, stall, time } = createTroubleWatch();
+    const { watch, passWithTicks: calmly, stall, time } = createTroubleWatch();
     calmly(1_000);
     const from = time.now;
     stall(3_000);
@@ -51,14 +51,14 @@ describe("a stall of the appliance", () => {
   });
 
   test("is detected before the next tick", () => {
-    const { watch, calmly, pass, time } = createTroubleWatch();
+    const { watch, passWithTicks: calmly, pass, time } = createTroubleWatch();
     calmly(1_000);
     pass(2_000);
     expect(watch.findTroubleDuring(time.now - 2_000, time.now, 700)).toBe(stoodStill);
   });
 
   test("is added to other stalls", () => {
-    const { watch, calmly, stall, time } = createTroubleWatch();
+    const { watch, passWithTicks: calmly, stall, time } = createTroubleWatch();
     const from = time.now;
     for (let times = 0; times < 3; times++) {
       stall(600);
@@ -69,7 +69,7 @@ describe("a stall of the appliance", () => {
   });
 
   test("is ignored below the tolerance, as are slightly late ticks", () => {
-    const { watch, calmly, stall, time } = createTroubleWatch();
+    const { watch, passWithTicks: calmly, stall, time } = createTroubleWatch();
     const from = time.now;
     stall(tickMs + 100);
     calmly(1_000);
@@ -86,7 +86,7 @@ describe("a clock that jumped", () => {
     ["back", -10_000],
   ] as const)
     test(`${direction} is detected for its time and for no other`, () => {
-      const { watch, calmly, time } = createTroubleWatch();
+      const { watch, passWithTicks: calmly, time } = createTroubleWatch();
       calmly(1_000);
       const before = time.now;
       time.wall += ms;
@@ -101,7 +101,7 @@ describe("a clock that jumped", () => {
     });
 
   test("is detected at once, also for a check that ends right after it", () => {
-    const { watch, calmly, pass, time } = createTroubleWatch();
+    const { watch, passWithTicks: calmly, pass, time } = createTroubleWatch();
     calmly(1_000);
     pass(20);
     time.wall += 3_600_000;
@@ -112,7 +112,7 @@ describe("a clock that jumped", () => {
   });
 
   test("by less than two seconds is ignored, because clocks are corrected regularly", () => {
-    const { watch, calmly, time } = createTroubleWatch();
+    const { watch, passWithTicks: calmly, time } = createTroubleWatch();
     const from = time.now;
     for (let times = 0; times < 10; times++) {
       time.wall += 1_900;
@@ -125,7 +125,7 @@ describe("a clock that jumped", () => {
 });
 
 test("without trouble nothing is reported, and old trouble is removed to limit memory", () => {
-  const { watch, calmly, stall, time } = createTroubleWatch();
+  const { watch, passWithTicks: calmly, stall, time } = createTroubleWatch();
   const from = time.now;
   calmly(60_000);
   expect(watch.findTroubleDuring(from, time.now, 0)).toBeNull();

@@ -157,7 +157,7 @@ async function createFullEngine() {
     running.push(engine.runOnce());
   };
   turn(0);
-  await silent.waitUntilAsked(1);
+  await silent.waitUntilRequested(1);
   return {
     ...watch,
     shop,

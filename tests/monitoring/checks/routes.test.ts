@@ -11,7 +11,7 @@ async function setUp(fields: object = {}) {
   const shop = await watch.createSite(fields);
   shop.setReply(hang);
   const running = watch.engine.runOnce();
-  await shop.waitUntilAsked(1);
+  await shop.waitUntilRequested(1);
   return { ...watch, shop, running, checked: watch.api("POST", checkOf(shop.id)) };
 }
 

@@ -23,7 +23,7 @@ describe("a check", () => {
     await using shop = await startTarget(hang);
     const ending = new AbortController();
     const found = runCheckOfType("http", { url: shop.at() }, { cancelled: ending.signal });
-    await shop.waitUntilAsked(1);
+    await shop.waitUntilRequested(1);
     ending.abort();
     expect(await found).toMatchObject({ status: "unknown" });
   });

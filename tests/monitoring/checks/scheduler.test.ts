@@ -171,15 +171,15 @@ describe("the limits", () => {
         for (const choice of choices) {
           const runningIds = running();
           expect(runningIds.length).toBeLessThanOrEqual(total);
-          for (const ofLane of Map.groupBy(runningIds, (key) => lanes[key]).values())
-            expect(ofLane.length).toBeLessThanOrEqual(perLane);
+          for (const idsOfLane of Map.groupBy(runningIds, (key) => lanes[key]).values())
+            expect(idsOfLane.length).toBeLessThanOrEqual(perLane);
           const next = runningIds[choice % Math.max(runningIds.length, 1)];
           if (next === undefined) break;
           await end(next);
         }
         expect(started.toSorted((a, b) => a - b)).toEqual([...lanes.keys()]);
-        for (const ofLane of Map.groupBy(started, (key) => lanes[key]).values())
-          expect(ofLane).toEqual(ofLane.toSorted((a, b) => a - b));
+        for (const startsOfLane of Map.groupBy(started, (key) => lanes[key]).values())
+          expect(startsOfLane).toEqual(startsOfLane.toSorted((a, b) => a - b));
       }),
     );
   });

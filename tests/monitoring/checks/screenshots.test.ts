@@ -21,7 +21,7 @@ afterAll(async () => {
   await site[Symbol.asyncDispose]();
 });
 
-type Made = Awaited<ReturnType<typeof createFailingMonitor>>;
+type FailingMonitor = Awaited<ReturnType<typeof createFailingMonitor>>;
 
 /** A browser monitor whose page fails. */
 async function createFailingMonitor(fields: object = {}) {
@@ -39,7 +39,7 @@ async function createFailingMonitor(fields: object = {}) {
   };
 }
 
-const readNewest = async ({ readBeats, id }: Made) => (await readBeats(id)).at(-1);
+const readNewest = async ({ readBeats, id }: FailingMonitor) => (await readBeats(id)).at(-1);
 const readRows = ({ database }: Pick<TestAppliance, "database">) =>
   database.query<{ at: number }, []>("SELECT at FROM screenshots").all();
 
@@ -234,7 +234,7 @@ test("an appliance that stops during checks leaves no browser processes or files
   site.setReply(hang, "/page");
   const requestCount = site.asked.length;
   const checking = world.engine.runOnce();
-  await site.waitUntilAsked(requestCount + 1);
+  await site.waitUntilRequested(requestCount + 1);
   await world.engine.stop();
   await checking;
   const folders = readFileSync(home, "utf8").trim().split("\n");

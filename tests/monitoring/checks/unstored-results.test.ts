@@ -95,7 +95,7 @@ test("a monitor stores the time since which its checks can't be judged until one
     const requestCount = shop.asked.length;
     shop.setReply(hang);
     const passing = watch.pass(10);
-    await shop.waitUntilAsked(requestCount + 1);
+    await shop.waitUntilRequested(requestCount + 1);
     watch.time.now += 3_000;
     shop.release(replyWith(500));
     await passing;

@@ -394,8 +394,8 @@ describe("invalid times", () => {
     fc.assert(
       fc.property(rules, fc.nat({ max: 300 * 365 }), (rrule, days) => {
         const window = buildTimes(start, 1, rrule);
-        const isTaken = NewMaintenanceWindow.safeParse({ title: "A", ...window }).success;
-        if (!isTaken || validateTimes(window) !== null) return;
+        const isAccepted = NewMaintenanceWindow.safeParse({ title: "A", ...window }).success;
+        if (!isAccepted || validateTimes(window) !== null) return;
         const { state } = computeSituation(window, at(start) + days * day);
         expect(["scheduled", "running", "over"]).toContain(state);
       }),

@@ -189,10 +189,10 @@ test("uptime is from 0 to 1 and equals that of the heartbeats; null if nothing w
           ),
         );
         for (const { period, ...sums } of listed) {
-          const ofDay = rowsOfMonitor.filter(({ at }) => Math.floor(at / dayMs) === period);
-          expect(computeRatio(sums)).toBe(computeUptime(ofDay));
-          expect(sums.unknownSeconds).toBe(secondsOf(["unknown"], ofDay));
-          expect(sums.maintenanceSeconds).toBe(secondsOf(["maintenance"], ofDay));
+          const rowsOfDay = rowsOfMonitor.filter(({ at }) => Math.floor(at / dayMs) === period);
+          expect(computeRatio(sums)).toBe(computeUptime(rowsOfDay));
+          expect(sums.unknownSeconds).toBe(secondsOf(["unknown"], rowsOfDay));
+          expect(sums.maintenanceSeconds).toBe(secondsOf(["maintenance"], rowsOfDay));
         }
       }
     }),

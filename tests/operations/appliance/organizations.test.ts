@@ -196,15 +196,15 @@ async function createFull() {
     .select()
     .from(alertRecords)
     .where(eq(alertRecords.organizationId, ours.id));
-  const ofRecord = { organizationId: ours.id, recordId: record?.id ?? "" };
+  const recordMatch = { organizationId: ours.id, recordId: record?.id ?? "" };
   await dashboard.store.atomic([
-    dashboard.store.db.insert(alertTimeline).values({ ...ofRecord, at: "", type: "noted" }),
+    dashboard.store.db.insert(alertTimeline).values({ ...recordMatch, at: "", type: "noted" }),
     dashboard.store.db
       .insert(alertAcknowledgments)
-      .values({ ...ofRecord, actorType: "person", actorId: "1", actorName: "Ada", at: "" }),
+      .values({ ...recordMatch, actorType: "person", actorId: "1", actorName: "Ada", at: "" }),
     dashboard.store.db
       .insert(alertNotifications)
-      .values({ ...ofRecord, channelId: hook.id, step: 0, round: 0, dueAt: 2 ** 50 }),
+      .values({ ...recordMatch, channelId: hook.id, step: 0, round: 0, dueAt: 2 ** 50 }),
   ]);
   const notice = { pageId: page.id, type: "incident.opened", at: "2026-11-20T10:00:00.000Z" };
   const [told] = await dashboard.store.db

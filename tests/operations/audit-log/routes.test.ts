@@ -80,9 +80,10 @@ test("records of every kind are named, also in the entry of their deletion", asy
   const viewer = await signInMember(appliance, "viewer", { name: "Linus" });
   await page("DELETE", `/dashboard/people/${viewer.id}`);
   const entries: { action: string; subjectName: string }[] = (await page("GET", log)).json.data;
-  const listGone = (wanted: string) => entries.find(({ action }) => action === wanted)?.subjectName;
-  expect(listGone("person.removed")).toBe("Linus");
-  expect(listGone("invitation.revoked")).toBe(invited.email);
+  const findSubjectName = (wanted: string) =>
+    entries.find(({ action }) => action === wanted)?.subjectName;
+  expect(findSubjectName("person.removed")).toBe("Linus");
+  expect(findSubjectName("invitation.revoked")).toBe(invited.email);
 });
 
 test("bulk deletions and records pruned by a configuration are named", async () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { getTableName } from "drizzle-orm";
 import fc from "fast-check";
-import { listTakenTables, momentaryTables } from "../../../src/database/deleted-records.ts";
+import { listRemovedTables, momentaryTables } from "../../../src/database/deleted-records.ts";
 import { type DeletableNoun, deletableNouns } from "../../../src/core/deletable-nouns.ts";
 import { dumpTables } from "../../support/appliance.ts";
 import { createDashboard } from "../../support/dashboard.ts";
@@ -180,8 +180,8 @@ describe("deleted records", () => {
     const momentary = momentaryTables.map((table) => getTableName(table));
     const forgotten = columns.filter(({ place, tableName, name }) => {
       const noun = columnsOfRecords[name]!;
-      const isTaken = listTakenTables(noun).some((taken) => taken.name === tableName);
-      return !isTaken && !(place in staying) && !momentary.includes(tableName);
+      const isRemoved = listRemovedTables(noun).some((taken) => taken.name === tableName);
+      return !isRemoved && !(place in staying) && !momentary.includes(tableName);
     });
     expect(forgotten.map(({ place }) => place)).toEqual([]);
   });

@@ -46,15 +46,15 @@ warning  growth: it grows by 35 MiB a day: the disk is full in 21 days, sooner
 });
 
 test("a summary counts the next steps", () => {
-  const ofArea = { area: "Data" };
+  const dataArea = { area: "Data" };
   expect(
     summarizeReport([
-      { ...ofArea, ...createOkFinding("a", "b") },
-      { ...ofArea, ...createSkippedFinding("a", "b") },
+      { ...dataArea, ...createOkFinding("a", "b") },
+      { ...dataArea, ...createSkippedFinding("a", "b") },
     ]),
   ).toBe(null);
   expect(summarizeReport(report)).toBe("1 problem and 1 warning");
   expect(
-    summarizeReport([{ ...ofArea, ...unusableFinding("a", "b", "c") }, ...report, ...report]),
+    summarizeReport([{ ...dataArea, ...unusableFinding("a", "b", "c") }, ...report, ...report]),
   ).toBe("1 that keep `serve` from starting and 2 problems and 2 warnings");
 });

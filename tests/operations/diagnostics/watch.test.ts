@@ -322,7 +322,7 @@ test("checks that can't be judged because the appliance was suspended are no sec
   shop.setReply(() => {});
   await using _ = shop;
   const checking = world.api("POST", `/api/v1/monitors/${shop.id}/check`);
-  await shop.waitUntilAsked(1);
+  await shop.waitUntilRequested(1);
   world.advanceClocks(9);
   await world.looks();
   shop.release(replyWith(500));

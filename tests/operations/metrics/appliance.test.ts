@@ -167,7 +167,7 @@ test("running checks are counted until they end", async () => {
   await using stuck = await pager.createSite();
   stuck.setReply(hang);
   const hanging = pager.engine.runOnce();
-  await stuck.waitUntilAsked(1);
+  await stuck.waitUntilRequested(1);
   expect((await scrapeMetrics(pager)).of("signalbox_checks_running")).toEqual({ "": 1 });
   stuck.release();
   await hanging;

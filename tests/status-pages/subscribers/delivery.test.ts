@@ -224,7 +224,7 @@ describe.concurrent("many subscribers", () => {
     publisher.time.now += 1;
     await publisher.createIncident();
     const sending = publisher.send();
-    await receiver.waitUntilAsked(50);
+    await receiver.waitUntilRequested(50);
     // During these round trips a fifty-first request would have arrived.
     await using other = await startTarget();
     for (const _ of [1, 2, 3, 4, 5]) await fetch(other.at());

@@ -39,11 +39,11 @@ describe.concurrent("an organization with silent webhooks", () => {
     await world.createIncident();
     await world.notices.runOnce();
     const sending = world.alerts.runOnce();
-    await world.silent.waitUntilAsked(50);
+    await world.silent.waitUntilRequested(50);
     await world.open();
     await world.notices.runOnce();
     const theirs = world.alerts.runOnce();
-    await world.well.waitUntilAsked(3);
+    await world.well.waitUntilRequested(3);
     expect(world.silent.asked).toHaveLength(50);
     world.silent.setReply(replyWith());
     world.silent.release();
@@ -61,10 +61,10 @@ describe.concurrent("an organization with silent webhooks", () => {
       for (const message of ["a", "b", "c"]) await world.postUpdate(id, { message });
       await world.notices.runOnce();
       const sending = world.alerts.runOnce();
-      await world.silent.waitUntilAsked(50);
+      await world.silent.waitUntilRequested(50);
       const buildPaths = () => world.silent.asked.map(({ path }) => path);
       world.silent.release();
-      await world.silent.waitUntilAsked(100);
+      await world.silent.waitUntilRequested(100);
       expect(new Set(buildPaths().slice(0, 60)).size).toBe(60);
       world.silent.setReply(replyWith());
       world.silent.release();

@@ -197,7 +197,11 @@ describe.concurrent("a subscribed webhook", () => {
     await publisher.alerts.runOnce();
     publisher.time.now += 10_000;
     const sending = publisher.send();
-    await Promise.all([hook.waitUntilAsked(1), other.waitUntilAsked(1), channel.waitUntilAsked(1)]);
+    await Promise.all([
+      hook.waitUntilRequested(1),
+      other.waitUntilRequested(1),
+      channel.waitUntilRequested(1),
+    ]);
     hook.release(reset);
     await sending;
     hook.setReply(replyWith());

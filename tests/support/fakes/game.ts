@@ -78,8 +78,8 @@ const createListServer =
       received = Buffer.concat([received, chunk]);
       const size = received[0] ?? 0;
       if (received.length < 1 + size + 2) return;
-      const isAsked = received[1] === 0 && received[size] === 1;
-      if (isAsked && received.subarray(1 + size).equals(Buffer.from([1, 0])))
+      const isStatusQuery = received[1] === 0 && received[size] === 1;
+      if (isStatusQuery && received.subarray(1 + size).equals(Buffer.from([1, 0])))
         socket.write(response);
     });
   };

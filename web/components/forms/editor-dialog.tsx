@@ -40,12 +40,12 @@ export function EditorDialog<T extends object>({
   const records = useManagedRecords(managed ?? "monitors", isManaged);
   useEffect(() => {
     if (id === null) return;
-    let isGone = false;
+    let isDeleted = false;
     read(id).then(
-      (record) => !isGone && setOpened({ record, generation }),
-      (reason: Error) => !isGone && setError(reason),
+      (record) => !isDeleted && setOpened({ record, generation }),
+      (reason: Error) => !isDeleted && setError(reason),
     );
-    return () => void (isGone = true);
+    return () => void (isDeleted = true);
   }, [id, read, generation]);
   const isShown = (id === null || opened !== null) && !isFirstLoad([records, ...besides]);
   return (

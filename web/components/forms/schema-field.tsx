@@ -207,7 +207,7 @@ const SecretControl = ({ name, kind, label, labels, hint, secrets, ...field }: F
     value={field.value as string | null | undefined}
     onChange={field.onChange}
     isSet={secrets.isSet(name)}
-    isAsked={secrets.isAsked(name)}
+    needsReentry={secrets.needsReentry(name)}
     mayBeNone={kind.nullable}
     generate={field.generate}
   />

@@ -14,7 +14,7 @@ type Props = {
   placeholder?: string | undefined;
   error: string | undefined;
   /** Whether the stored secret must be entered again. An empty field would not preserve it. */
-  isAsked?: boolean;
+  needsReentry?: boolean;
   /** Undefined leaves the stored secret unchanged, null clears it. */
   value: string | null | undefined;
   onChange: (value: string | null | undefined) => void;
@@ -33,7 +33,7 @@ export function SecretField({
   value,
   onChange,
   isSet,
-  isAsked = false,
+  needsReentry = false,
   mayBeNone,
   generate,
 }: Props) {
@@ -47,7 +47,7 @@ export function SecretField({
         description={hint}
         error={error}
         autoComplete="off"
-        placeholder={describePlaceholder(clears, isAsked, isSet) ?? placeholder}
+        placeholder={describePlaceholder(clears, needsReentry, isSet) ?? placeholder}
         value={value ?? ""}
         onChange={({ currentTarget }) =>
           onChange(currentTarget.value === "" ? emptyValue : currentTarget.value)
@@ -85,9 +85,9 @@ export function SecretField({
   );
 }
 
-function describePlaceholder(clears: boolean, isAsked: boolean, isSet: boolean) {
+function describePlaceholder(clears: boolean, needsReentry: boolean, isSet: boolean) {
   if (clears) return t("Will be cleared when you save");
-  if (isAsked) return t("Enter it again for the new address");
+  if (needsReentry) return t("Enter it again for the new address");
   return isSet ? t("Set; leave empty to keep it") : undefined;
 }
 

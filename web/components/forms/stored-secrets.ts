@@ -10,7 +10,7 @@ type Values = Record<string, unknown>;
 export type StoredSecrets = {
   isSet(path: string): boolean;
   /** Whether the secret must be entered again, because its destination changed. */
-  isAsked(path: string): boolean;
+  needsReentry(path: string): boolean;
   /** The error of a secret. If it must be entered again, the text explains why. */
   errorOf(path: string): string | undefined;
 };
@@ -41,7 +41,7 @@ export function createStoredSecrets(
   );
   return {
     isSet: (path) => set.has(path),
-    isAsked: (path) => strandedPaths.has(path),
+    needsReentry: (path) => strandedPaths.has(path),
     errorOf(path) {
       const error = errorOf(path);
       return error !== undefined && strandedPaths.has(path)
@@ -63,13 +63,13 @@ function explainReentry(kind: Kind | undefined, path: string): string {
 
 /** Placeholder of an empty secret field. */
 export function placeholderOf(secrets: StoredSecrets, path: string): string | undefined {
-  if (secrets.isAsked(path)) return t("Enter it again for the new address");
+  if (secrets.needsReentry(path)) return t("Enter it again for the new address");
   return secrets.isSet(path) ? t("Set; leave empty to keep it") : undefined;
 }
 
 /** For forms of records without secrets. */
 export const noSecrets: StoredSecrets = {
   isSet: () => false,
-  isAsked: () => false,
+  needsReentry: () => false,
   errorOf: () => undefined,
 };

@@ -40,10 +40,10 @@ export default function MaintenancePage() {
     void navigate({ to: "/maintenance", search: next, replace: true, resetScroll: false });
   useRowKeys();
   useShortcuts(mayWrite ? { n: planMaintenance } : {});
-  // Rows would grow when the names of monitors arrive, so they wait for them.
-  const namesCome = isFirstLoad([useOverview()]);
+  // Rows wait for the names of monitors. Otherwise they would grow when the names arrive.
+  const areNamesLoading = isFirstLoad([useOverview()]);
   const omitDeleting = (windows: readonly MaintenanceWindow[] | undefined) =>
-    namesCome ? undefined : windows?.filter(({ id }) => !deleting.has(id));
+    areNamesLoading ? undefined : windows?.filter(({ id }) => !deleting.has(id));
   const runningWindows = omitDeleting(running.data);
   const next = omitDeleting(scheduled.data)?.toSorted((one, other) =>
     (one.next?.startsAt ?? "") < (other.next?.startsAt ?? "") ? -1 : 1,

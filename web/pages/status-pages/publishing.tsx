@@ -159,7 +159,7 @@ function Fields(props: Props) {
               onChange={(value) => set(secretName, value === undefined ? "" : value)}
               error={secrets.errorOf(secretName)}
               isSet={secrets.isSet(secretName)}
-              isAsked={secrets.isAsked(secretName)}
+              needsReentry={secrets.needsReentry(secretName)}
               mayBeNone={false}
             />
           }

@@ -25,7 +25,7 @@ import { insertReports, type ReportRow } from "../../jobs/store.ts";
 import type { NumberLevel } from "../number-rules.ts";
 import { findResolvedChange, type ResolvedHistory } from "../resolved-rules.ts";
 import type { MonitorState } from "../rules.ts";
-import { findBegunStates, type Watched } from "./watched-monitors.ts";
+import { findStoredStates, type Watched } from "./watched-monitors.ts";
 
 /** Maximum delay of a result that changes a state. */
 const changeDelayMs = 250;
@@ -326,7 +326,7 @@ async function writeResults(
   const judged = results.filter(isJudged);
   const changedResults = judged.filter(({ before, after }) => before.status !== after.status);
   await retryOnStaleRead(async () => {
-    const storedStates = await findBegunStates(
+    const storedStates = await findStoredStates(
       store,
       changedResults.map(({ monitor }) => monitor.key),
     );

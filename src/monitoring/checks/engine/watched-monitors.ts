@@ -185,7 +185,7 @@ export const findByPushToken = cacheLookup(
 );
 
 /** Reads the stored states and epochs of monitors, by monitor key. */
-export async function findBegunStates(store: Store, keys: readonly number[]) {
+export async function findStoredStates(store: Store, keys: readonly number[]) {
   const rows = await store.query<{ key: number; epoch: number; status: string; since: string }>(
     "select key, epoch, status, since from monitor_states where key in (select value from json_each(?))",
     [JSON.stringify(keys)],
@@ -292,7 +292,7 @@ function buildTerms({ organizationId, type, url, host, intervalSeconds }: Row): 
 export type FirstCheck = "now" | "soon" | "spread";
 
 /** Number of monitors that can start immediately together. More are spread over seconds. */
-const begunAtOnce = 50;
+const maxImmediateStarts = 50;
 
 type Listeners = {
   begin(monitor: Watched, firstCheck: FirstCheck): void;
@@ -369,12 +369,12 @@ export class WatchedMonitors {
   async handleEvents(events: readonly LoggedEvent[]) {
     const changes = events.filter((event) => ![null, "windows"].includes(concernOf(event)));
     for (const [organizationId, own] of Map.groupBy(changes, (event) => event.organizationId)) {
-      const ofMonitors = own.filter((event) => concernOf(event) === "monitor");
-      const ids = ofMonitors.map(({ subjectId }) => subjectId);
-      if (ofMonitors.length < own.length)
+      const monitorEvents = own.filter((event) => concernOf(event) === "monitor");
+      const ids = monitorEvents.map(({ subjectId }) => subjectId);
+      if (monitorEvents.length < own.length)
         ids.push(...(await this.findMovedMonitors(organizationId)));
       // The full read can already contain these changes, so a comparison would not detect them.
-      const changed = ofMonitors.filter(({ seq }) => seq <= this.readUpTo);
+      const changed = monitorEvents.filter(({ seq }) => seq <= this.readUpTo);
       const changedIds = new Set(changed.map(({ subjectId }) => subjectId));
       await this.refreshAll(organizationId, [...new Set(ids)], changedIds);
     }
@@ -425,7 +425,7 @@ export class WatchedMonitors {
     } while (changes !== this.leaseChanges);
     const foundIds = new Set(found.map(({ id }) => id));
     for (const id of ids) if (!foundIds.has(id)) this.dropMonitor(id);
-    const firstCheck = found.length > begunAtOnce ? "soon" : "now";
+    const firstCheck = found.length > maxImmediateStarts ? "soon" : "now";
     for (const monitor of found) this.watchMonitor(monitor, firstCheck, changed.has(monitor.id));
   }
 

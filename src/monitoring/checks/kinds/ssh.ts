@@ -161,8 +161,8 @@ async function exchangeKeys(wire: Wire) {
   return { banner, type, fingerprint: `SHA256:${digest}` };
 
   async function isProven(): Promise<boolean> {
-    const [ofKey, ofProof] = [createReader(key), createReader(proof)];
-    const [keyType, proofType] = [ofKey.string(), ofProof.string()].map(String);
+    const [keyReader, proofReader] = [createReader(key), createReader(proof)];
+    const [keyType, proofType] = [keyReader.string(), proofReader.string()].map(String);
     const algorithmName = proves?.name ?? "";
     if (
       proofType !== algorithmName ||
@@ -177,7 +177,7 @@ async function exchangeKeys(wire: Wire) {
         .update(encodeString(theirs))
         .update(encodeMpint(await agreement.secretWith(theirs)))
         .digest();
-      return proves?.value(ofKey, exchanged, ofProof) ?? false;
+      return proves?.value(keyReader, exchanged, proofReader) ?? false;
     } catch {
       // The server sent an invalid point, key or signature.
       return false;

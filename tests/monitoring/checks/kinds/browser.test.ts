@@ -53,7 +53,7 @@ async function startRecordingListener() {
   });
   return Object.assign(result, {
     connections: () => connections,
-    async untilAsked(paths: readonly string[]) {
+    async waitUntilRequested(paths: readonly string[]) {
       while (!paths.every((path) => request.has(path))) await changed.promise;
     },
   });
@@ -124,7 +124,7 @@ async function startShop() {
         });
       // Waits for the requests that a browser may send late, such as prefetches.
       if (pathname === "/all-asked")
-        return open.untilAsked(expectedAttempts).then(() => buildHtml(""));
+        return open.waitUntilRequested(expectedAttempts).then(() => buildHtml(""));
       if (pathname === "/left") return buildHtml("Left the shop");
       if (pathname === "/blocked") return Response.redirect(`http://127.0.0.1:${elsewhere.port}/`);
       if (pathname === "/broken") return new Response("broken", { status: 500 });

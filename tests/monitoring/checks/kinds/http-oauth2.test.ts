@@ -128,7 +128,7 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
   test("requests a token once for several waiting checks", async () => {
     await using result = await setUpWorld(hang);
     const checks = [result.check(), result.check(), result.check()];
-    await result.service.waitUntilAsked(1);
+    await result.service.waitUntilRequested(1);
     result.service.release(buildToken("shared"));
     expect((await Promise.all(checks)).map(({ status }) => status)).toEqual(["up", "up", "up"]);
     expect(result.service.asked).toHaveLength(1);
@@ -139,11 +139,11 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
     await using result = await setUpWorld(hang);
     const stop = new AbortController();
     const stopped = result.check({}, { cancelled: stop.signal });
-    await result.service.waitUntilAsked(1);
+    await result.service.waitUntilRequested(1);
     const waiting = result.check();
     stop.abort();
     expect((await stopped).status).toBe("unknown");
-    await result.service.waitUntilAsked(2);
+    await result.service.waitUntilRequested(2);
     result.service.release(buildToken("second"));
     expect((await waiting).status).toBe("up");
     expect(result.sent()).toEqual(["Bearer second"]);

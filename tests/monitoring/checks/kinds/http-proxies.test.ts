@@ -286,7 +286,7 @@ defineTestWith(
 );
 
 /** The bytes of the SOCKS request after version, command and zero. */
-async function askedOf(url: string, login: object = {}): Promise<Buffer[]> {
+async function captureSocksRequest(url: string, login: object = {}): Promise<Buffer[]> {
   const received: Buffer[] = [];
   const hasLogin = Object.keys(login).length > 0;
   const texts = [
@@ -321,13 +321,13 @@ test("a SOCKS proxy gets the name or the address and the port according to RFC 1
     ],
   ];
   for (const [url, request] of cases) {
-    const [methods, asked] = await askedOf(url);
+    const [methods, asked] = await captureSocksRequest(url);
     expect([methods, asked]).toEqual([Buffer.from([5, 1, 0]), request]);
   }
 });
 
 test("a SOCKS proxy gets the user and the password according to RFC 1929", async () => {
-  const [methods, signIn] = await askedOf("http://192.0.2.7/", {
+  const [methods, signIn] = await captureSocksRequest("http://192.0.2.7/", {
     proxyUsername: "žofie",
     proxyPassword: "word",
   });

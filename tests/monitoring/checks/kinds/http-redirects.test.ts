@@ -10,8 +10,8 @@ import { replyWith, replyWithRedirect, startTarget } from "../../../support/targ
 
 const elsewhere = "Redirected to something that is not an http or https address.";
 
-const bodyKept = "Redirected to another origin, to which the request's body is not sent.";
-const onlyAsked = "Redirected to another origin, to which only GET and HEAD requests are sent.";
+const bodyWithheld = "Redirected to another origin, to which the request's body is not sent.";
+const onlyReads = "Redirected to another origin, to which only GET and HEAD requests are sent.";
 
 /** A target that redirects to itself, and to another one. */
 async function setUpTwo() {
@@ -248,7 +248,7 @@ describe("a redirect changes the request:", () => {
         (status === 303 && method !== "HEAD") || (status < 303 && method === "POST");
       const isFollowed = becomesGet || (askers.has(method) && body === null);
       expect([found.status, moved.length]).toEqual(isFollowed ? ["up", 1] : ["down", 0]);
-      if (!isFollowed) expect(found.message).toBe(body === null ? onlyAsked : bodyKept);
+      if (!isFollowed) expect(found.message).toBe(body === null ? onlyReads : bodyWithheld);
     },
   );
 
@@ -259,7 +259,7 @@ describe("a redirect changes the request:", () => {
     const fields = { url: shop.at(), method: "POST", ...secrets };
     expect(await runCheckOfType("http", { ...fields, body: "secret" })).toMatchObject({
       status: "down",
-      message: bodyKept,
+      message: bodyWithheld,
     });
     expect(other.asked).toEqual([]);
     shop.setReply(replyWithRedirect(other.at(), 303));

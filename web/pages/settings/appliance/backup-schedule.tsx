@@ -143,7 +143,7 @@ const createSecretProps = (
   onChange: (value: string | null | undefined) => set(name, value === undefined ? "" : value),
   error: secrets.errorOf(name),
   isSet: secrets.isSet(name),
-  isAsked: secrets.isAsked(name),
+  needsReentry: secrets.needsReentry(name),
   mayBeNone: name === "passphrase",
 });
 

@@ -201,7 +201,7 @@ function ClientFields({ form, provider }: Part & { provider: IdentityProvider | 
         <SecretField
           label={t("Client secret")}
           isSet={isSet}
-          isAsked={isSet && values.issuer !== provider?.issuer}
+          needsReentry={isSet && values.issuer !== provider?.issuer}
           mayBeNone
           value={values.clientSecret}
           onChange={(secret) => set("clientSecret", secret)}

@@ -144,7 +144,7 @@ const createSecretProps = ({ form: { values, set }, secrets }: Parts, name: Secr
   onChange: (value: string | null | undefined) => set(name, value === undefined ? "" : value),
   error: secrets.errorOf(name),
   isSet: secrets.isSet(name),
-  isAsked: secrets.isAsked(name),
+  needsReentry: secrets.needsReentry(name),
   mayBeNone: name === "smtp.password",
 });
 
