@@ -36,7 +36,7 @@ export type Rendering = {
   isPartial?: boolean;
 };
 
-type Render = () => Promise<Rendering | null>;
+export type Render = () => Promise<Rendering | null>;
 
 /** Maximum age of an entry without changes, because its times and figures age. */
 const maxAgeMs = 30_000;

@@ -1,53 +1,43 @@
-/** Finds, renders and caches the parts of status pages that visitors read without an API key. */
-import type { Clock } from "../../core/time/clock.ts";
+/** Admits visitors to status pages, and serves the parts that they may see from the cache. */
 import { type PageLanguage, pageLanguages } from "../../core/languages.ts";
 import type { FairQueue } from "../../core/collections/fair-queue.ts";
 import { consumeLimit, type NetworkLimit } from "../../http/access/rate-limit.ts";
 import { findLogStart } from "../../events/log.ts";
 import { findSettings } from "../../accounts/settings/service.ts";
 import { endOfMonth, formatUtcMonth } from "../formats/history.ts";
-import { translatePage } from "../languages/page-translation.ts";
-import type { Language } from "../languages/language.ts";
-import { getLanguage, listOffered } from "../languages/catalogue.ts";
-import { type createPageReadings, type Reading } from "../page-readings.ts";
+import { getLanguage } from "../languages/catalogue.ts";
 import { createUncachedResponse } from "../../http/responses/small-page.ts";
-import { type PageLocation, renderPart, renderSignUp } from "../rendering/parts.ts";
+import { renderPart, renderSignUp } from "../rendering/parts.ts";
 import type { Audience } from "../access-rules.ts";
-import {
-  buildAddresses,
-  filePaths,
-  renderFontStyle,
-  selectEffectiveHosts,
-  takesVisitors,
-} from "../rules.ts";
+import { takesVisitors } from "../rules.ts";
 import { loaderOf } from "../load.ts";
 import {
   findHead,
   findHeadByHost,
   findPublicPageById,
   hasIncidentsBefore,
-  findFile,
-  findStylesheet,
   canShowIncident,
   type PageCandidate,
   type PageHead,
-  type PublicPage,
 } from "../store.ts";
 import type { SignUpResult } from "../subscribe-page.tsx";
-import type { PageCache, Rendered, Rendering } from "./cache.ts";
+import type { PageCache, Rendered } from "./cache.ts";
 import type { Admission, PageAccess } from "./access.ts";
 import { hasAccessToken } from "./credentials.ts";
 import type { PageLock, VisitedPage } from "./lock.ts";
 import { KnownAddresses, type Target } from "./known-addresses.ts";
-import { isNegotiated, OfferedLanguages, readLanguage } from "./page-language.ts";
+import { OfferedLanguages, readLanguage } from "./page-language.ts";
 import {
-  type FilePart,
-  isEndless,
-  isFilePart,
-  type LinkVerb,
-  type Part,
-  type PartName,
-} from "./public-paths.ts";
+  anyOrigin,
+  type ChosenLanguage,
+  isForAnyone,
+  type PageAddress,
+  PageRenderer,
+  type PageRendererDependencies,
+  restrictDocument,
+  type TranslatedReading,
+} from "./page-renderer.ts";
+import { isEndless, isFilePart, type LinkVerb, type Part, type PartName } from "./public-paths.ts";
 import { type PageSignInDependencies, signInVisitor } from "./sign-in-service.ts";
 import { findFirstMinute, parseMinute } from "./past-rules.ts";
 import { respondOnce, respondTimeNotShown } from "./past-responses.ts";
@@ -70,38 +60,30 @@ export type Subscriptions = {
   respondToLink(request: Request, verb: LinkVerb, token: string): Promise<Response | null>;
 };
 
-export type PublicPagesDependencies = PageSignInDependencies & {
-  pageQueue: FairQueue;
-  cache: PageCache;
-  readings: ReturnType<typeof createPageReadings>;
-  /** Monotonic clock in milliseconds, for the age of cached pages. */
-  monotonic: Clock;
-  /** Uncached renders per client network and minute. */
-  renderLimit: NetworkLimit;
-  /** Pages of past times per client network and minute. */
-  pastLimit: NetworkLimit;
-  addressOf: (request: Request) => string;
-  lock: PageLock;
-  access: PageAccess;
-  subscriptions: Subscriptions;
-};
-
-/** Address of a page in a request: its slug, or its own host. */
-export type PageAddress = {
-  slug: string;
-  host: string | null;
-  /** Path of the page in links; empty at the root of its own host. */
-  base: string;
-};
+export type PublicPagesDependencies = PageSignInDependencies &
+  PageRendererDependencies & {
+    pageQueue: FairQueue;
+    cache: PageCache;
+    /** Uncached renders per client network and minute. */
+    renderLimit: NetworkLimit;
+    /** Pages of past times per client network and minute. */
+    pastLimit: NetworkLimit;
+    addressOf: (request: Request) => string;
+    lock: PageLock;
+    access: PageAccess;
+    subscriptions: Subscriptions;
+  };
 
 export class PublicPages {
   readonly #dependencies: PublicPagesDependencies;
+  readonly #renderer: PageRenderer;
   /** Pages that offer several languages, by slug. All others have one cache entry per part. */
   readonly #offered = new Map<string, OfferedLanguages>();
   readonly #addresses = new KnownAddresses();
 
   constructor(dependencies: PublicPagesDependencies) {
     this.#dependencies = dependencies;
+    this.#renderer = new PageRenderer(dependencies);
   }
 
   /** Serves a part of a page from the cache, or renders it. */
@@ -163,12 +145,16 @@ export class PublicPages {
     if (isEndless(part)) this.#consumeRender(request);
     const { name } = part;
     if (isFilePart(name) && part.parameter !== "") {
-      const version = (await this.#findFile(head, name))?.version;
+      const version = (await this.#renderer.findFile(head, name))?.version;
       if (part.parameter !== version)
         return this.#serveUncached(request, address, { name, parameter: "" });
     }
-    const response = await cache.respondOrRender(request, key, laneOf(head, isEndless(part)), () =>
-      this.#render(head, address, part, { audience, ...chosen }),
+    const render = this.#renderer.createRender(head, address, part, { audience, ...chosen });
+    const response = await cache.respondOrRender(
+      request,
+      key,
+      laneOf(head, isEndless(part)),
+      render,
     );
     return response === null ? respondNotFound(request) : adaptToReader(response, admission, head);
   }
@@ -191,7 +177,7 @@ export class PublicPages {
       if (page === null || page.visibility !== head.visibility) return respondNotFound(request);
       const first = findFirstMinute(page, await findLogStart(store));
       const time = parseMinute(at, first, clock());
-      const target = this.#locate(address, page, chosen.language);
+      const target = this.#renderer.locate(address, page, chosen.language);
       if (time === null) return respondTimeNotShown(page, part, target, first);
       const loaded = await loaderOf(store)({ ...page, indexing: false }, target.now, time);
       const rendered = await renderPart(part, loaded, { ...target, now: time, isPast: true });
@@ -223,12 +209,18 @@ export class PublicPages {
       const key = buildCacheKey(admission, head, openKey);
       if (cache.isMissing(key)) return respondNotFound(request);
       if (isEndless) this.#consumeRender(request);
-      const response = await cache.respondOrRender(request, key, laneOf(head, true), async () => {
-        const rendering = await this.#renderReading(head, audience, (reading) =>
-          render(translateReading(reading, head, chosenLanguage), candidate),
-        );
-        return rendering && restrict(rendering, head, audience);
-      });
+      const renderCandidate = this.#renderer.createOpenRender(
+        head,
+        audience,
+        chosenLanguage,
+        (reading) => render(reading, candidate),
+      );
+      const response = await cache.respondOrRender(
+        request,
+        key,
+        laneOf(head, true),
+        renderCandidate,
+      );
       return response === null
         ? respondNotFound(request)
         : adaptToReader(response, admission, head);
@@ -349,82 +341,6 @@ export class PublicPages {
       hasIncidentsBefore(store, head.organizationId, endOfMonth(parameter))
     );
   }
-
-  async #render(
-    head: PageHead,
-    address: PageAddress,
-    part: Part,
-    { audience, language, isOnlyOne }: ChosenLanguage & { audience: Audience },
-  ): Promise<Rendering | null> {
-    const rendering = isFilePart(part.name)
-      ? await this.#renderFile(head, part.name, part.parameter)
-      : await this.#renderReading(head, audience, ({ page, loaded }) =>
-          renderPart(part, loaded, this.#locate(address, page, language)),
-        );
-    if (rendering === null) return null;
-    const isOfMany = !isOnlyOne && isNegotiated(part.name);
-    return restrict(isOfMany ? markNegotiated(rendering, language) : rendering, head, audience);
-  }
-
-  /** Returns where, when and in which language the page is rendered. */
-  #locate({ host, base }: PageAddress, page: PublicPage, language: PageLanguage): PageLocation {
-    const { clock, origin, ownHosts } = this.#dependencies;
-    const url =
-      host === null
-        ? `${origin()}${base}`
-        : buildAddresses({ slug: page.slug, hosts: selectEffectiveHosts(page, ownHosts) }, origin())
-            .page;
-    return { base, url, now: clock(), language: getLanguage(language) };
-  }
-
-  async #renderReading(
-    head: PageHead,
-    audience: Audience,
-    render: (reading: Reading) => Promise<Rendered | null>,
-  ): Promise<Rendering | null> {
-    const reading = await this.#dependencies.readings.findReading(head, audience);
-    if (reading === null) return null;
-    const { page, readAt } = reading;
-    const rendered = await render(reading);
-    return {
-      organizationId: page.organizationId,
-      readAt,
-      rendered: page.indexing
-        ? rendered
-        : rendered && addHeaders(rendered, { "X-Robots-Tag": "noindex" }),
-      isPartial: page.concealed.length > 0,
-    };
-  }
-
-  /** Finds a file of a page; null without one. */
-  async #findFile(head: PageHead, name: FilePart) {
-    const { store } = this.#dependencies;
-    if (name === "stylesheet") return findStylesheet(store, head);
-    if (name !== "fontStyle") return findFile(store, head, name);
-    const font = await findFile(store, head, "font");
-    const { version = "" } = font ?? {};
-    const bytes = renderFontStyle(`${filePaths.font}?v=${version}`);
-    return font && { type: "text/css; charset=utf-8", bytes, version };
-  }
-
-  async #renderFile(head: PageHead, name: FilePart, version: string): Promise<Rendering> {
-    const readAt = this.#dependencies.monotonic();
-    const file = await this.#findFile(head, name);
-    const rendered = file && {
-      status: 200,
-      type: file.type,
-      body: file.bytes,
-      headers: {
-        // A URL without a version returns the current file, which can change.
-        "Cache-Control":
-          version === file.version ? "public, max-age=31536000, immutable" : "no-cache",
-        // An SVG that is opened directly is a document: it must not run or load anything.
-        "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-        "X-Content-Type-Options": "nosniff",
-      },
-    };
-    return { organizationId: head.organizationId, readAt, rendered: rendered };
-  }
 }
 
 /** Returns the key of a cache entry. A page has one entry for its path, and one for all its hosts. */
@@ -439,61 +355,10 @@ function laneOf({ organizationId }: PageHead, isEndless: boolean): string {
   return isEndless ? `more of ${organizationId}` : organizationId;
 }
 
-type ChosenLanguage = { language: PageLanguage; isOnlyOne: boolean };
-
-/** The content of a page, in the language of a document. */
-type TranslatedReading = Reading & { language: Language };
-
-/** Translates a page into the wanted language if the page offers it, else into its default. */
-function translateReading(
-  reading: Reading,
-  head: PageHead,
-  wanted: PageLanguage | undefined,
-): TranslatedReading {
-  const isOffered = wanted !== undefined && listOffered(head).includes(wanted);
-  const language = getLanguage(isOffered ? wanted : head.language);
-  return { ...reading, loaded: translatePage(reading.loaded, language), language };
-}
-
-/** Marks a response as one of several languages, so that shared caches store each. */
-function markNegotiated(rendering: Rendering, language: PageLanguage): Rendering {
-  const headers = { Vary: "Accept-Encoding, Accept-Language", "Content-Language": language };
-  return { ...rendering, rendered: rendering.rendered && addHeaders(rendering.rendered, headers) };
-}
-
-/** Whether anyone gets the same response. */
-const isForAnyone = ({ visibility }: PageHead, audience: Audience) =>
-  visibility === "public" && audience === "everyone";
-
 /** Returns the key of a cache entry for this visitor. Entries under an open key are for anyone. */
 function buildCacheKey({ audience }: Admission, head: PageHead, openKey: string): string {
   return isForAnyone(head, audience) ? openKey : `${audience} of ${head.id} ${openKey}`;
 }
-
-/**
- * Marks a response as private if it is not for anyone, so that no shared cache and no search engine stores it, and no
- * website reads it in the browser of a visitor.
- */
-const restrict = (rendering: Rendering, head: PageHead, audience: Audience): Rendering => ({
-  ...rendering,
-  rendered: rendering.rendered && restrictDocument(rendering.rendered, head, audience),
-});
-
-function restrictDocument(document: Rendered, head: PageHead, audience: Audience): Rendered {
-  if (isForAnyone(head, audience)) return document;
-  const { [anyOrigin]: _open, ...headers } = document.headers ?? {};
-  return addHeaders(
-    { ...document, headers },
-    { "Cache-Control": "private, no-cache", "X-Robots-Tag": "noindex" },
-  );
-}
-
-const anyOrigin = "Access-Control-Allow-Origin";
-
-const addHeaders = (rendered: Rendered, headers: Record<string, string>): Rendered => ({
-  ...rendered,
-  headers: { ...rendered.headers, ...headers },
-});
 
 /** Lets web pages of any origin read a response that an access token opened, such as the page of a dashboard. */
 function adaptToReader(response: Response, { isByToken, audience }: Admission, head: PageHead) {

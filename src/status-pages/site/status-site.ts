@@ -41,7 +41,8 @@ import { PageAccess } from "./access.ts";
 import { PageCache } from "./cache.ts";
 import { findPageHost, PageHosts } from "./hosts.ts";
 import { createJudgementWatch } from "./judgement-watch.ts";
-import { type PageAddress, PublicPages, type PublicPagesDependencies } from "./public-pages.ts";
+import type { PageAddress } from "./page-renderer.ts";
+import { PublicPages, type PublicPagesDependencies } from "./public-pages.ts";
 import {
   fileParts,
   isLinkVerb,
