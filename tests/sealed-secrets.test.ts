@@ -426,8 +426,8 @@ function combineChanges(snapshot: Snapshot, type: string): Own[] {
   const getSmtp = (change: Own) => change["smtp"] as Own;
   const fieldOf = (change: Own) => Object.keys(change)[0] ?? "";
   // Two values per field are enough, and one for fields without effect on the address; single changes cover the rest.
-  const some = [...Map.groupBy(single, fieldOf).values()].flatMap((its) =>
-    type in settingsKinds ? its : its.slice(0, its.some(isDestination) ? 2 : 1),
+  const some = [...Map.groupBy(single, fieldOf).values()].flatMap((changes) =>
+    type in settingsKinds ? changes : changes.slice(0, changes.some(isDestination) ? 2 : 1),
   );
   return [
     ...some.flatMap((one, index) =>

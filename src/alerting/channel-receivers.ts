@@ -57,7 +57,7 @@ export function createChannelReceivers(context: SendingContext): Receivers {
             },
           };
         },
-        after(attempt, facts) {
+        recordAttempt(attempt, facts) {
           if (facts.isLost) log.warn("an alert channel fails", { channel: channel.id });
           return [
             ...updateChannelState(channel, attempt, {
@@ -172,9 +172,9 @@ async function findMissed(tenant: Tenant, deliveryId: string, alerts: readonly A
   const reachedBy = new Map(followed.map(({ id, progress }) => [id, parseReached(progress)]));
   reachedBy.set(deliveryId, "all");
   const reachedByEnd = new Map(
-    [...Map.groupBy(followed, ({ end }) => end)].flatMap(([end, its]) => {
-      const reached = its.map(({ id }) => reachedBy.get(id) ?? "all");
-      const last = its.at(-1)?.id ?? "";
+    [...Map.groupBy(followed, ({ end }) => end)].flatMap(([end, group]) => {
+      const reached = group.map(({ id }) => reachedBy.get(id) ?? "all");
+      const last = group.at(-1)?.id ?? "";
       return reached.includes("all") ? [] : [[end, { last, reached: reached.flat() }] as const];
     }),
   );

@@ -110,8 +110,8 @@ function formatPlan({ source, applied, changes, unchanged }: ConfigResult): stri
         : `    ${field}: ${before} → ${after}`,
     ),
   ]);
-  const { made, changed, removed } = countChanges(changes);
-  const sums = `${made} to create, ${changed} to change, ${removed} to remove, ${unchanged} unchanged`;
+  const { created, changed, removed } = countChanges(changes);
+  const sums = `${created} to create, ${changed} to change, ${removed} to remove, ${unchanged} unchanged`;
   const end = applied
     ? "Applied"
     : changes.length === 0

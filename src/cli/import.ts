@@ -124,7 +124,7 @@ function formatImportReport(
 
 const summarizeItems = (items: readonly ImportItem[]) =>
   [...Map.groupBy(items, ({ decision }) => decision)]
-    .map(([decision, its]) => `${its.length} ${decision.replace("-", " ")}`)
+    .map(([decision, items]) => `${items.length} ${decision.replace("-", " ")}`)
     .join(", ");
 
 const formatItem = ({ decision, name, notes }: ImportItem) => [

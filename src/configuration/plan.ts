@@ -199,8 +199,8 @@ function assertFits({ limits }: Scope, created: readonly Entry[], now: number) {
 
 function isNamed({ noun, externalId }: ExternalRecord, named: ReadonlySet<string>): boolean {
   return Object.entries(sections).some(
-    ([section, its]) =>
-      its.noun === noun &&
+    ([section, definition]) =>
+      definition.noun === noun &&
       named.has(buildEntryId({ section: section as SectionName, key: externalId })),
   );
 }

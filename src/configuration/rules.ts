@@ -5,7 +5,7 @@ export function countChanges(changes: readonly Pick<ConfigChange, "action">[]) {
   const count = (...actions: ConfigChange["action"][]) =>
     changes.filter(({ action }) => actions.includes(action)).length;
   return {
-    made: count("create"),
+    created: count("create"),
     changed: count("update", "adopt"),
     removed: count("delete", "release"),
   };

@@ -15,10 +15,10 @@ type PublicSubject = {
 
 /** SQL for one of the affected monitors or groups that page `p` shows to one of these audiences. */
 const buildAffectedSql = (...shownTo: Parameters<typeof buildShownSql>) => `(exists (
-    select 1 from json_each(?4) its cross join monitors m
-      on m.organization_id = p.organization_id and m.id = its.value and ${buildShownSql(...shownTo)})
-  or exists (select 1 from json_each(?5) its cross join monitors m
-      on m.organization_id = p.organization_id and m.group_id = its.value
+    select 1 from json_each(?4) linked cross join monitors m
+      on m.organization_id = p.organization_id and m.id = linked.value and ${buildShownSql(...shownTo)})
+  or exists (select 1 from json_each(?5) linked cross join monitors m
+      on m.organization_id = p.organization_id and m.group_id = linked.value
         and ${buildShownSql(...shownTo)}))`;
 
 const pagesSql = `select p.id, p.slug, p.title, p.language, p.languages, case when p.visibility = 'signed-in'
@@ -128,8 +128,8 @@ export function findReceivers(
   return store.query<ReceiverRow>(receiversSql, [organizationId, id, ...range, limit]);
 }
 
-const nameSql = `select m.id, m.name from json_each(?2) its
-  cross join monitors m on m.organization_id = ?1 and m.id = its.value`;
+const nameSql = `select m.id, m.name from json_each(?2) linked
+  cross join monitors m on m.organization_id = ?1 and m.id = linked.value`;
 
 export const findNames = ({ store, organizationId }: Tenant, monitorIds: readonly string[]) =>
   store.query<{ id: string; name: string }>(nameSql, [organizationId, JSON.stringify(monitorIds)]);

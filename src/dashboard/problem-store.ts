@@ -95,10 +95,10 @@ const buildAttentionSql = (condition: string) => `with troubled as (
       where r.organization_id = ?1 and r.subject_id = t.id and r.family = 'state'
         and r.resolved_at is null) as acknowledgedBy,
     (select json_object('id', i.id, 'title', i.title, 'origin', i.origin, 'severity', i.severity)
-        from incident_monitors its
-        cross join incidents i on i.organization_id = ?1 and i.id = its.incident_id
-      where its.organization_id = ?1 and its.monitor_id = t.id and i.resolved_at is null
-      order by its.incident_id desc limit 1) as incident
+        from incident_monitors linked
+        cross join incidents i on i.organization_id = ?1 and i.id = linked.incident_id
+      where linked.organization_id = ?1 and linked.monitor_id = t.id and i.resolved_at is null
+      order by linked.incident_id desc limit 1) as incident
   from troubled t`;
 
 type AttentionRow = {

@@ -33,9 +33,9 @@ export async function findStateEventsBetween(
 
 const incidentSql = `select i.id, i.title, i.origin, i.severity, i.created_at as createdAt,
     i.resolved_at as resolvedAt
-  from incident_monitors its cross join incidents i
-    on i.organization_id = its.organization_id and i.id = its.incident_id
-  where its.organization_id = ? and its.monitor_id = ? and i.created_at < ?
+  from incident_monitors linked cross join incidents i
+    on i.organization_id = linked.organization_id and i.id = linked.incident_id
+  where linked.organization_id = ? and linked.monitor_id = ? and i.created_at < ?
     and (i.resolved_at is null or i.resolved_at > ?)`;
 
 export function findIncidentsBetween(
@@ -45,7 +45,7 @@ export function findIncidentsBetween(
   to: number,
 ): Promise<Timeline["incidents"]> {
   const limit = limitIncidents(tenant);
-  const text = `${incidentSql}${limit.text} order by its.incident_id desc limit 50`;
+  const text = `${incidentSql}${limit.text} order by linked.incident_id desc limit 50`;
   return tenant.store.query(text, [
     tenant.organizationId,
     monitorId,

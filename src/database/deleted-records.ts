@@ -306,9 +306,9 @@ const touchTexts: Partial<Record<DeletableNoun, readonly string[]>> = {
 const relinkSql = `update incidents set version = version + 1, updated_at = ?3,
     (monitor_id, monitor_ids) = (
       select all_ids ->> 0, iif(json_array_length(all_ids) > 1, all_ids, null) from (
-        select json_group_array(its.monitor_id order by its.position) as all_ids
-        from incident_monitors its where its.organization_id = incidents.organization_id
-          and its.incident_id = incidents.id))
+        select json_group_array(linked.monitor_id order by linked.position) as all_ids
+        from incident_monitors linked where linked.organization_id = incidents.organization_id
+          and linked.incident_id = incidents.id))
   where organization_id = ?1 and id in (select content ->> 'incident_id' from deleted_rows
     where organization_id = ?1 and record_id = ?2 and table_name = 'incident_monitors')`;
 

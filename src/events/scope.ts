@@ -17,7 +17,7 @@ export type Actor = {
 /** The actor of commands. */
 export const commandLine: Actor = { type: "command-line", id: null, name: "command line" };
 
-/** The actor of changes that are due at a time. */
+/** The actor of scheduled changes. */
 export const system: Actor = { type: "system", id: null, name: "Signalbox" };
 
 /** Context of a use case: organization, actor, store and clock. */

@@ -291,7 +291,7 @@ function toSummary(row: SummaryRow): IncidentSummary {
   return { ...row, ...parseRecord(row), hasPostmortem: row.hasPostmortem === 1 };
 }
 
-/** Returns the columns that are stored otherwise than they are shown. */
+/** Parses the columns whose stored form differs from the API. */
 function parseRecord(row: RecordRow) {
   return { public: row.public === 1, monitorIds: parseMonitorIds(row) };
 }

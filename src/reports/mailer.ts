@@ -204,7 +204,7 @@ async function findReportMailbox(
     type: "email",
     refusal: null,
     prepare: (deliveryId) => prepareReport(services, { organizationId, mailbox, deliveryId }),
-    after(attempt, { isLost }) {
+    recordAttempt(attempt, { isLost }) {
       if (isLost)
         services.log.warn("a report can't be sent", { organizationId, cause: attempt.message });
       return [];

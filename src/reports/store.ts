@@ -245,8 +245,8 @@ export async function findIncidentsInSpan(
   const monitorMatchSql =
     monitorIds === null
       ? ""
-      : ` and exists (select 1 from incident_monitors its where its.organization_id = i.organization_id
-          and its.incident_id = i.id and its.monitor_id in (select value from json_each(?)))`;
+      : ` and exists (select 1 from incident_monitors linked where linked.organization_id = i.organization_id
+          and linked.incident_id = i.id and linked.monitor_id in (select value from json_each(?)))`;
   const incidentParameters = buildIncidentParameters(organizationId, span);
   const parameters = [
     ...incidentParameters,
@@ -265,10 +265,10 @@ export async function findIncidentsInSpan(
   );
   await yieldToEventLoop();
   const each = await store.query<{ monitorId: string; count: number }>(
-    `select its.monitor_id as monitorId, count(*) as count from (select i.id ${incidentSql}) open
-      cross join incident_monitors its
-        on its.organization_id = ? and its.incident_id = open.id
-      group by its.monitor_id`,
+    `select linked.monitor_id as monitorId, count(*) as count from (select i.id ${incidentSql}) open
+      cross join incident_monitors linked
+        on linked.organization_id = ? and linked.incident_id = open.id
+      group by linked.monitor_id`,
     [...incidentParameters, organizationId],
   );
   await yieldToEventLoop();
@@ -282,10 +282,10 @@ export async function findIncidentsInSpan(
 /** Counts the incidents of each group. An incident of several monitors in a group counts once. */
 export async function countIncidentsByGroup({ store, organizationId }: Tenant, span: Span) {
   const rows = await store.query<{ groupId: string | null; count: number }>(
-    `select m.group_id as groupId, count(distinct its.incident_id) as count
-      from incident_monitors its
-        join monitors m on m.organization_id = its.organization_id and m.id = its.monitor_id
-      where its.organization_id = ? and its.incident_id in (select i.id ${incidentSql})
+    `select m.group_id as groupId, count(distinct linked.incident_id) as count
+      from incident_monitors linked
+        join monitors m on m.organization_id = linked.organization_id and m.id = linked.monitor_id
+      where linked.organization_id = ? and linked.incident_id in (select i.id ${incidentSql})
       group by m.group_id`,
     [organizationId, ...buildIncidentParameters(organizationId, span)],
   );

@@ -182,9 +182,9 @@ const incidentColumns = `id, case when automatic is null then title else '' end 
   status, severity, origin, monitor_id as monitorId, monitor_ids as monitorIds, impacts, impact_changes as impactChanges, created_at as createdAt, updated_at as updatedAt,
   resolved_at as resolvedAt`;
 
-const isAffectedSql = `exists (select 1 from incident_monitors its
-    where its.organization_id = incidents.organization_id and its.incident_id = incidents.id
-      and its.monitor_id in (select value from json_each(?)))`;
+const isAffectedSql = `exists (select 1 from incident_monitors linked
+    where linked.organization_id = incidents.organization_id and linked.incident_id = incidents.id
+      and linked.monitor_id in (select value from json_each(?)))`;
 
 const isPublishedSql = `public and (${isAffectedSql}
   or (origin = 'manual' and (monitor_id is null or (? and not ${isAffectedSql}))))`;

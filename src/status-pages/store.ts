@@ -449,9 +449,9 @@ export const buildShownSql = (...shownTo: Audience[]) =>
 
 /** SQL for a monitor of incident `i` that page `p` shows to one of these audiences. */
 const buildAffectedSql = (...shownTo: readonly Audience[]) =>
-  `exists (select 1 from incident_monitors its
-      join monitors m on m.organization_id = its.organization_id and m.id = its.monitor_id
-    where its.organization_id = i.organization_id and its.incident_id = i.id
+  `exists (select 1 from incident_monitors linked
+      join monitors m on m.organization_id = linked.organization_id and m.id = linked.monitor_id
+    where linked.organization_id = i.organization_id and linked.incident_id = i.id
       and ${buildShownSql(...shownTo)})`;
 
 const shownIncidentTexts: Record<Audience, string> = {

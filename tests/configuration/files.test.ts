@@ -120,7 +120,7 @@ test("field errors of REST are reported at their position in the files", async (
   const folder = folderOf({
     "a.yaml": "monitors:\n  shop:\n    type: http\n    tags:\n      - one\n      - ''\n",
   });
-  const [its] = await readConfigurations(folder, {});
+  const [configuration] = await readConfigurations(folder, {});
   const error = validationError(
     [
       "monitors.shop.tags[1]",
@@ -132,7 +132,7 @@ test("field errors of REST are reported at their position in the files", async (
       "a]b.[c",
     ].map((path) => ({ path, message: "is wrong" })),
   );
-  expect(its?.located(error)).toMatchObject({
+  expect(configuration?.located(error)).toMatchObject({
     issues: [
       { position: { line: 6, column: 9 } },
       { position: { line: 2, column: 3 } },

@@ -70,16 +70,18 @@ const keysOf = (prefix: string) =>
 const entriesOf = (keys: readonly string[], entry: fc.Arbitrary<Own>) =>
   fc
     .tuple(...keys.map(() => entry))
-    .map((all) => Object.fromEntries(all.map((its, index) => [keys[index], its])));
+    .map((all) => Object.fromEntries(all.map((one, index) => [keys[index], one])));
 
-const channel = fc.constantFrom(...Object.entries(newChannels)).chain(([type, its]) =>
+const channel = fc.constantFrom(...Object.entries(newChannels)).chain(([type, fields]) =>
   mergeParts(
-    generateFixed({ type, ...its.others }),
+    generateFixed({ type, ...fields.others }),
     fc.oneof(
-      generateFixed(its.secrets),
+      generateFixed(fields.secrets),
       generateFixed(
         Object.fromEntries(
-          Object.entries(its.secrets).filter(([name]) => its.optional?.includes(name) !== true),
+          Object.entries(fields.secrets).filter(
+            ([name]) => fields.optional?.includes(name) !== true,
+          ),
         ),
       ),
     ),
@@ -97,8 +99,8 @@ const channel = fc.constantFrom(...Object.entries(newChannels)).chain(([type, it
 
 // Some types need a command of the machine, or a setting that allows them.
 const somewhere = await createEmptyOrganization();
-const isAccepted = ([type, its]: [string, object]) =>
-  assertCheckable(somewhere, parse(NewMonitor, { type, name: type, ...its })).then(
+const isAccepted = ([type, fields]: [string, object]) =>
+  assertCheckable(somewhere, parse(NewMonitor, { type, name: type, ...fields })).then(
     () => true,
     () => false,
   );
@@ -106,9 +108,9 @@ const all = Object.entries(newMonitors);
 const taken = await Promise.all(all.map(isAccepted));
 const checkable = all.filter((_, index) => taken[index]);
 const generateMonitor = (groups: readonly string[], channels: readonly string[]) =>
-  fc.constantFrom(...checkable).chain(([type, its]) =>
+  fc.constantFrom(...checkable).chain(([type, fields]) =>
     mergeParts(
-      generateFixed({ type, ...its }),
+      generateFixed({ type, ...fields }),
       generateSome({
         name: line,
         description: paragraphs,
@@ -217,11 +219,11 @@ const configurations: fc.Arbitrary<Own> = fc
         .tuple(entriesOf(pages, generatePage(monitors, groups)), fc.boolean())
         .map(([all, hasOwn]) =>
           Object.fromEntries(
-            Object.entries(all).map(([key, its], index) => [
+            Object.entries(all).map(([key, fields], index) => [
               key,
               hasOwn && index === 0
-                ? { ...(its as Own), default: true }
-                : { ...(its as Own), slug: `page-${index}` },
+                ? { ...(fields as Own), default: true }
+                : { ...(fields as Own), slug: `page-${index}` },
             ]),
           ),
         ),

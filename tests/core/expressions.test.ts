@@ -20,7 +20,7 @@ const generateLetters = (length: number) => {
 };
 
 const bad = badExpressions.map(([expression]) => expression);
-const at = <T>(work: () => Promise<T>) => work();
+const runNow = <T>(work: () => Promise<T>) => work();
 
 describe("an expression", () => {
   test("finds the same as RE2, for any expression and text", async () => {
@@ -31,7 +31,7 @@ describe("an expression", () => {
       ...usual.map((one) => [one, one] as const),
     ])
       for (const text of [...texts, createWorstText(repeated, 300)])
-        expect([expression, text, await isFound(expression, text, at)]).toEqual([
+        expect([expression, text, await isFound(expression, text, runNow)]).toEqual([
           expression,
           text,
           RE2JS.compile(expression).test(text),
@@ -123,8 +123,8 @@ describe("when each clock reading says that the turn is over", () => {
   test("every search reads the clock regularly, for any expression", async () => {
     for (const [expression, repeated] of badExpressions) {
       const text = createWorstText(repeated, 20_000);
-      const [, looks] = await looksOf(() => isFound(expression, text, at));
-      const [, partLooks] = await looksOf(() => captureGroup(expression, text, at));
+      const [, looks] = await looksOf(() => isFound(expression, text, runNow));
+      const [, partLooks] = await looksOf(() => captureGroup(expression, text, runNow));
       expect([expression, looks >= 2, partLooks >= 2]).toEqual([expression, true, true]);
     }
   });

@@ -77,10 +77,13 @@ async function wholeOf(page: Client, query: Filters = {}) {
 
 const statesOf = (rows: readonly { groupId: string | null; status: string }[]) =>
   [...Map.groupBy(rows, ({ groupId }) => groupId)]
-    .map(([groupId, its]) => ({
+    .map(([groupId, monitors]) => ({
       groupId,
       states: Object.fromEntries(
-        [...Map.groupBy(its, ({ status }) => status)].map(([status, all]) => [status, all.length]),
+        [...Map.groupBy(monitors, ({ status }) => status)].map(([status, all]) => [
+          status,
+          all.length,
+        ]),
       ),
     }))
     .sort((one, other) => String(one.groupId).localeCompare(String(other.groupId)));

@@ -286,7 +286,7 @@ export class Notifier {
     const leased = { ...queued, leasedUntil: claimedAt + leaseMs };
     await store.atomic([
       ...recordAttempt(key.organizationId, leased, attempt, { retry, progress }, now),
-      ...(isOwn ? [] : receiver.after(attempt, facts)),
+      ...(isOwn ? [] : receiver.recordAttempt(attempt, facts)),
     ]);
     const counted = metricLabelsOf(claimed);
     this.#counted.countAttempt(counted, isDelivered ? "delivered" : "failed", attempt.durationMs);

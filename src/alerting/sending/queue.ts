@@ -334,7 +334,7 @@ export type Receiver = {
    * Returns statements that update the receiver after an attempt. `isLost` is true if the failure
    * is final or looks permanent.
    */
-  after(
+  recordAttempt(
     attempt: Attempt,
     facts: {
       note: string | null;

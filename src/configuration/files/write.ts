@@ -35,6 +35,6 @@ function escapeAll(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(escapeAll);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value as Fields).map(([name, its]) => [name, escapeAll(its)]),
+    Object.entries(value as Fields).map(([name, inner]) => [name, escapeAll(inner)]),
   );
 }

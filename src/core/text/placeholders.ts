@@ -79,11 +79,13 @@ export const hasHostPlaceholder = (url: string): boolean =>
 export function fillUrl(text: string, origin: string, valueOf: BoundedValues): URL | null {
   const [, start = origin, path = "", rest = ""] = urlPattern.exec(text) ?? [];
   const encodePart = (part: string) => fillEncoded(part, valueOf);
-  const segments = path.split("/").map((segment) => ({ segment, made: encodePart(segment) }));
+  const segments = path.split("/").map((segment) => ({ segment, filled: encodePart(segment) }));
   const isOther = segments.some(
-    ({ segment, made }) => made !== segment && /^(\.|%2e){1,2}$/i.test(made),
+    ({ segment, filled }) => filled !== segment && /^(\.|%2e){1,2}$/i.test(filled),
   );
-  const url = new URL(`${start}${segments.map(({ made }) => made).join("/")}${encodePart(rest)}`);
+  const url = new URL(
+    `${start}${segments.map(({ filled }) => filled).join("/")}${encodePart(rest)}`,
+  );
   return isOther ? null : url;
 }
 

@@ -59,7 +59,7 @@ export function convertDatabase(m: Fields, type: string, usualPort: number): Map
       ...(conditions.length === 0
         ? []
         : [`its conditions on the result (${JSON.stringify(conditions).slice(0, 300)})`]),
-      ...(type === "mongodb" && toTextOrNull(m["expected_value"]) !== null && !isOk(m)
+      ...(type === "mongodb" && toTextOrNull(m["expected_value"]) !== null && !requiresOnlyOk(m)
         ? [`${describeComparison(m)} at ${toText(m["json_path"])}`]
         : []),
     ],
@@ -74,7 +74,7 @@ type Server = Record<"username" | "password" | "database", string | null> & {
 };
 
 /** Whether the MongoDB check only requires `ok: 1` as the response to a ping. */
-const isOk = (m: Fields) =>
+const requiresOnlyOk = (m: Fields) =>
   isPing(toText(m["database_query"])) &&
   /^(?:\$\.)?ok$/.test(toText(m["json_path"])) &&
   toText(m["expected_value"]) === "1";

@@ -154,7 +154,9 @@ const quoteIdentifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
 function readDatabase(database: Database, name: string): Omit<OpenedDatabase, "hints" | "close"> {
   const found = findPlainTables(database, name);
-  const columns = new Map([...found].map(([table, its]) => [table, [...its.keys()]]));
+  const columns = new Map(
+    [...found].map(([table, tableColumns]) => [table, [...tableColumns.keys()]]),
+  );
   if (!isKumaDatabase(new Set(columns.keys())))
     throw createUnreadableError(name, "it is a database, but not one of Uptime Kuma.");
   const version = columns.has("knex_migrations") || columns.has("stat_daily") ? "2" : "1";
@@ -163,7 +165,7 @@ function readDatabase(database: Database, name: string): Omit<OpenedDatabase, "h
     tables.map((table) => [table, readRows(database, table, columns.get(table) ?? [], spend)]),
   ) as Record<TableName, Fields[]>;
   const defaults = Object.fromEntries(
-    [...found].map(([table, its]) => [table, Object.fromEntries(its)]),
+    [...found].map(([table, tableColumns]) => [table, Object.fromEntries(tableColumns)]),
   );
   return { version, rows, defaults, history: createHistory(database, columns, name) };
 }

@@ -15,13 +15,13 @@ export async function openHere(
     const { buildGatusPlan } = await import("../gatus/plan.ts");
     const options = { now, limits, readsNamedFiles, ...(name !== undefined && { name }) };
     const plan = await buildGatusPlan(from, variables, options);
-    assertFewRecords(plan);
+    assertRecordLimit(plan);
     return { plan, history: null };
   }
   if (source === "healthchecks") {
     const { buildHealthchecksPlan } = await import("../healthchecks/plan.ts");
     const plan = await buildHealthchecksPlan(from, name);
-    assertFewRecords(plan);
+    assertRecordLimit(plan);
     return { plan, history: null };
   }
   const { openKuma } = await import("../kuma/open.ts");
@@ -40,7 +40,7 @@ export async function openHere(
   }
 }
 
-function assertFewRecords({ product, records, notTaken }: Plan) {
+function assertRecordLimit({ product, records, notTaken }: Plan) {
   const count = records.length + notTaken.length;
   const maxRecords = importBounds.records.value;
   if (count > maxRecords)

@@ -35,8 +35,8 @@ type Row = Omit<StoredWindow, Flag | "monitorIds" | "groupIds"> &
   };
 
 const buildIdsSql = (table: string, column: string) => `(
-  select json_group_array(${column} order by position) from ${table} its
-  where its.organization_id = w.organization_id and its.window_id = w.id)`;
+  select json_group_array(${column} order by position) from ${table} linked
+  where linked.organization_id = w.organization_id and linked.window_id = w.id)`;
 
 const windowsSql = `select w.organization_id as organizationId, w.id, w.title, w.description,
     w.starts_at as startsAt, w.ends_at as endsAt, w.time_zone as timeZone, w.rrule,
@@ -111,22 +111,22 @@ export async function listAllWindows(tenant: Tenant) {
 }
 
 const appliesToMonitorSql = `(
-  exists (select 1 from maintenance_monitors its where its.organization_id = w.organization_id
-    and its.window_id = w.id and its.monitor_id = ?)
-  or exists (select 1 from monitors m join maintenance_groups its
-    on its.organization_id = m.organization_id and its.group_id = m.group_id
-    where m.organization_id = w.organization_id and m.id = ? and its.window_id = w.id))`;
+  exists (select 1 from maintenance_monitors linked where linked.organization_id = w.organization_id
+    and linked.window_id = w.id and linked.monitor_id = ?)
+  or exists (select 1 from monitors m join maintenance_groups linked
+    on linked.organization_id = m.organization_id and linked.group_id = m.group_id
+    where m.organization_id = w.organization_id and m.id = ? and linked.window_id = w.id))`;
 
 /** SQL condition that a window is visible: a monitor or group of it is. */
 function limitWindows(tenant: Tenant) {
-  const [monitor, group] = [limitToGroups(tenant), limitToGroups(tenant, "its.group_id")];
+  const [monitor, group] = [limitToGroups(tenant), limitToGroups(tenant, "linked.group_id")];
   if (monitor.text === "") return monitor;
   return {
-    text: ` and (exists (select 1 from maintenance_monitors its
-        join monitors m on m.organization_id = its.organization_id and m.id = its.monitor_id
-        where its.organization_id = w.organization_id and its.window_id = w.id${monitor.text})
-      or exists (select 1 from maintenance_groups its
-        where its.organization_id = w.organization_id and its.window_id = w.id${group.text}))`,
+    text: ` and (exists (select 1 from maintenance_monitors linked
+        join monitors m on m.organization_id = linked.organization_id and m.id = linked.monitor_id
+        where linked.organization_id = w.organization_id and linked.window_id = w.id${monitor.text})
+      or exists (select 1 from maintenance_groups linked
+        where linked.organization_id = w.organization_id and linked.window_id = w.id${group.text}))`,
     parameters: [...monitor.parameters, ...group.parameters],
   };
 }

@@ -280,9 +280,9 @@ export function removeMonitors(remover: Remover, ids: readonly string[], at: str
     sql`update ${incidents} set version = version + 1, updated_at = ${at},
         (monitor_id, monitor_ids) = (
           select all_ids ->> 0, iif(json_array_length(all_ids) > 1, all_ids, null) from (
-            select json_group_array(its.monitor_id order by its.position) as all_ids
-            from ${incidentMonitors} its where its.organization_id = incidents.organization_id
-              and its.incident_id = incidents.id and its.monitor_id not in ${among}))
+            select json_group_array(linked.monitor_id order by linked.position) as all_ids
+            from ${incidentMonitors} linked where linked.organization_id = incidents.organization_id
+              and linked.incident_id = incidents.id and linked.monitor_id not in ${among}))
       where organization_id = ${organizationId} and id in (select incident_id from ${incidentMonitors}
         where organization_id = ${organizationId} and monitor_id in ${among})`,
     ...splitIntoPortions(ids, (portion) => [

@@ -336,8 +336,8 @@ export async function listPoints(
   const periodMs = source === "hours" ? hourMs : dayMs;
   const sums = await listSums(store, monitorKey, source, listPeriods(from, to, periodMs));
   const points = Map.groupBy(sums, ({ period }) => Math.floor((period * periodMs - from) / width));
-  return [...points].map(([point, its]) => {
-    const total = addSums(its);
+  return [...points].map(([point, periodSums]) => {
+    const total = addSums(periodSums);
     return { at: from + point * width, ...total, ...computePercentiles(total) };
   });
 }

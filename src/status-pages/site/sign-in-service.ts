@@ -51,7 +51,7 @@ const codeMs = minuteMs;
 const visitMs = idleMs;
 
 /** A started sign-in. `origin` and `base` are the address of the page in the browser. */
-type Start = {
+type StartedSignIn = {
   organizationId: string;
   pageId: string;
   origin: string;
@@ -131,7 +131,7 @@ function startSignIn(
     return redirect(302, `${origin()}/status/${head.slug}/sign-in${query}`, []);
   const secret = createToken(43);
   const { organizationId, id: pageId } = head;
-  const start: Start = {
+  const start: StartedSignIn = {
     organizationId,
     pageId,
     origin: originOf(request),
@@ -199,8 +199,8 @@ function redirect(status: 302 | 303, location: string, cookies: readonly string[
 async function openStart(
   { store, vault, clock, ownHosts, origin }: VisitorContext,
   sealed: string,
-): Promise<{ start: Start; head: PageHead } | null> {
-  const start = openSealed<Start>(vault, sealed, startLocation);
+): Promise<{ start: StartedSignIn; head: PageHead } | null> {
+  const start = openSealed<StartedSignIn>(vault, sealed, startLocation);
   if (start === null || start.until < clock()) return null;
   const { organizationId, pageId } = start;
   const head = await findHeadById(store, pageId);
@@ -214,7 +214,11 @@ async function openStart(
   return isAllowed ? { start, head } : null;
 }
 
-function buildCompletion({ vault, clock }: VisitorContext, start: Start, who: Code["who"]): string {
+function buildCompletion(
+  { vault, clock }: VisitorContext,
+  start: StartedSignIn,
+  who: Code["who"],
+): string {
   const code: Code = { who, secretHash: start.secretHash, until: clock() + codeMs };
   const value = vault.seal(JSON.stringify(code), codeLocationOf(start.pageId));
   return `${start.origin}${start.base}/sign-in?code=${value}`;

@@ -85,7 +85,7 @@ async function findReceiver(
     type: subscriber.type,
     refusal: await findRefusal(context.store, page, subscriber),
     prepare: (deliveryId) => prepareDelivery(context, subscriber, links, deliveryId, recordBounce),
-    after: (attempt, { now }) => [
+    recordAttempt: (attempt, { now }) => [
       ...recordAttempt(subscriber, attempt, now),
       ...(hasBounced && isListening(subscriber) ? quarantineAddress(subscriber, now) : []),
     ],

@@ -4,7 +4,7 @@ import { replyWith, hang } from "../../support/target.ts";
 import { type Watch, createWatch } from "../../support/check-board.ts";
 
 /** A monitor with automatic incidents, during a check. */
-async function startWindow(fields: object = {}) {
+async function startSlowCheck(fields: object = {}) {
   const watch = await createWatch();
   const shop = await watch.createSite({ autoIncidentSeverity: "major", ...fields });
   shop.setReply(hang);
@@ -54,7 +54,7 @@ for (const [what, pause] of Object.entries(pauses))
     });
 
     test("aborts the running check and discards its result", async () => {
-      const world = await startWindow();
+      const world = await startSlowCheck();
       await using shop = world.shop;
       await pause(world, shop.id, true);
       await world.engine.runOnce();
@@ -98,7 +98,7 @@ test("monitors of a paused group are neither checked nor measured, even if they 
 });
 
 test("a pause discards a result that arrives before the engine reads the event", async () => {
-  const world = await startWindow();
+  const world = await startSlowCheck();
   await using shop = world.shop;
   await world.changeMonitor(shop.id, { paused: true });
   shop.release(replyWith(500));
@@ -109,7 +109,7 @@ test("a pause discards a result that arrives before the engine reads the event",
 describe("a changed monitor", () => {
   test("is checked again immediately; the result for its old url is discarded", async () => {
     const { engine, changeMonitor, readBeats, readStateChanges, running, ...world } =
-      await startWindow();
+      await startSlowCheck();
     await using shop = world.shop;
     shop.setReply(replyWith(), "/new");
     await changeMonitor(shop.id, { url: shop.at("/new") });
@@ -168,7 +168,7 @@ describe("a changed monitor", () => {
 
 describe("a deleted monitor", () => {
   test("aborts the running check, which stores nothing", async () => {
-    const world = await startWindow();
+    const world = await startSlowCheck();
     await using shop = world.shop;
     await world.api("DELETE", `/api/v1/monitors/${shop.id}`);
     const before = dumpTables(world);
@@ -181,7 +181,7 @@ describe("a deleted monitor", () => {
   });
 
   test("discards a result that arrives before the engine reads the event", async () => {
-    const world = await startWindow();
+    const world = await startSlowCheck();
     await using shop = world.shop;
     await world.api("DELETE", `/api/v1/monitors/${shop.id}`);
     const before = dumpTables(world);

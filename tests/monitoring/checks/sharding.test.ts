@@ -98,18 +98,18 @@ describe("two nodes that share the checks", () => {
       await c.engine.runOnce();
     }
     // Ids are random, so the owner of each monitor is random.
-    const its = [];
-    while (its.length < 3) {
+    const owned = [];
+    while (owned.length < 3) {
       const job = await make(sharing, { type: "push" });
-      if (c.node.findByRecord(job.id) !== null) its.push(job);
+      if (c.node.findByRecord(job.id) !== null) owned.push(job);
     }
     await pass(16, both);
-    for (const { id } of its) {
+    for (const { id } of owned) {
       expect(c.node.findByRecord(id)).not.toBeNull();
       expect(both.filter(({ node }) => node.findByRecord(id) !== null)).toHaveLength(1);
     }
     const before = await readHeartbeats(sharing);
-    for (const { pushUrl } of its) {
+    for (const { pushUrl } of owned) {
       const { pathname } = new URL(pushUrl);
       const response = await createApplianceClient(c.app, null)("GET", pathname);
       expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
@@ -238,7 +238,7 @@ describe("two nodes that share the checks", () => {
     ) => {
       const [owner, other] = nodesOf(id);
       let response: TestResponse | null = null;
-      void request(other!.app).then((its) => (response = its));
+      void request(other!.app).then((received) => (response = received));
       while (response === null) {
         await owner!.node.runOnce();
         await Bun.sleep(5);

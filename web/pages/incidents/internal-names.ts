@@ -27,7 +27,7 @@ type InternalName = {
   name: string;
   /** The name that customers know; null if no page shows the record. */
   publicName: string | null;
-  /** Titles of the pages that don't have the words, if other pages do. */
+  /** Titles of pages that don't show this name, if other pages show it. */
   unknownOn: string[];
 };
 

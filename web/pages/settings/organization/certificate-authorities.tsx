@@ -96,7 +96,7 @@ function Fields({ settings, ...props }: SettingsFormProps) {
 }
 
 const dayMs = 86_400_000;
-const soonDays = 30;
+const expiresSoonDays = 30;
 
 /** Lists the saved certificates by name and expiry, because PEM text is unreadable. `text` is that of the form. */
 function Authorities({
@@ -117,7 +117,7 @@ function Authorities({
         {data.map(({ name, expiresAt, pem }, index) => {
           const days = Math.floor((Date.parse(expiresAt) - now) / dayMs);
           const time = <Time at={expiresAt} as="short" />;
-          const state = days < 0 ? "down" : days < soonDays ? "degraded" : null;
+          const state = days < 0 ? "down" : days < expiresSoonDays ? "degraded" : null;
           return (
             <Entry
               key={index}
