@@ -13,8 +13,8 @@ import { maxRowsAtOnce } from "./service.ts";
 import { findOverviewGroups, findOverviewMonitors } from "./store.ts";
 
 /**
- * Returns the Monitors page with the states of a past time, for the monitors of today that existed then, and the
- * incidents that were open. Throws VALIDATION_FAILED for a time in the future, and for too many monitors.
+ * Returns the Monitors page as of a past time: the states of the current monitors that existed then, and the incidents
+ * that were open. Throws VALIDATION_FAILED for a time in the future, and for too many monitors.
  */
 export async function getPastOverview(
   scope: Scope,

@@ -147,7 +147,7 @@ export const limitIncidents = (limit: Limit) => {
   };
 };
 
-/** Returns those of these monitors that are in the caller's groups. */
+/** Filters monitors by the groups of the caller. */
 export async function selectVisibleMonitors(
   { store, organizationId, groupIds }: Tenant,
   ids: readonly string[],

@@ -7,7 +7,7 @@ let translateText = (text: string) => text;
 /** Translates a text that the server writes in English into the language of the page. */
 export const translateServerText = (text: string): string => translateText(text);
 
-/** The title of an alert. Those of alert sources are texts of other tools. */
+/** The title of an alert. Titles from alert sources are texts of other tools. */
 export const nameAlert = ({
   subject,
   title,
@@ -16,7 +16,7 @@ export const nameAlert = ({
   title: string;
 }): string => (subject?.type === "source" ? title : translateServerText(title));
 
-/** The title of an incident. Those of people stay as they are. */
+/** The title of an incident. Titles that people wrote stay as they are. */
 export const nameIncident = ({
   title,
   origin,

@@ -149,7 +149,7 @@ export function changePerson(store: Store, before: PersonRow, change: Partial<Pe
   ];
 }
 
-/** Guards that password, factors and address of the person are those that were read. */
+/** Guards that password, factors and address of the person have not changed since they were read. */
 export const guardPersonUnchanged = ({
   id,
   version,

@@ -10,7 +10,7 @@ export const findGateway = async (
 ): Promise<ChannelRow | null> =>
   channel.gatewayId === null ? channel : findOrdinaryChannel(tenant, channel.gatewayId);
 
-/** Returns the settings with which a message is sent, with decrypted secrets: those of the gateway, for the channel's recipient. */
+/** Returns the decrypted settings for a message: the settings of the gateway, with the recipient of the channel. */
 export function resolveSettings(vault: Vault, channel: ChannelRow, gateway: ChannelRow) {
   const settings = settingsOf(vault, gateway);
   if (gateway.id === channel.id) return settings;

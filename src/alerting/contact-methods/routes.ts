@@ -1,4 +1,4 @@
-/** REST routes of contact methods. Everyone manages their own, admins and keys those of all people. */
+/** REST routes of contact methods. People manage their own methods; admins and keys manage the methods of everyone. */
 import { z } from "zod";
 import { Deleted } from "../../core/paging.ts";
 import { defineEndpoint } from "../../http/endpoint.ts";

@@ -38,7 +38,7 @@ export async function findContactMethod({ store, organizationId }: Tenant, id: s
   return (row ?? null) as ContactRow | null;
 }
 
-/** Appends a contact method to those of its owner, who must be a member. */
+/** Appends a contact method for its owner, who must be a member. */
 export function insertContactMethod({ store }: Tenant, row: ContactRow): Statement[] {
   const { organizationId, personId } = row;
   const personMethodsSql = sql`${alertChannels} where organization_id = ${organizationId}

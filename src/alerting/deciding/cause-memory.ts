@@ -3,7 +3,7 @@ import type { Cause } from "../../core/causes.ts";
 
 /** Maximum causes of all organizations. The oldest are forgotten. */
 const maxCauses = 10_000;
-/** Maximum outages per cause: those of monitors with other channels or policies. */
+/** Maximum outages per cause. Monitors with other channels or policies have outages of their own. */
 const maxOutages = 8;
 
 /** A reported outage: its monitor and its start, RFC 3339. */

@@ -145,8 +145,8 @@ function listRecipients({ snapshot }: Decision, { family, subjectId }: OpenRecor
 }
 
 /**
- * Notifies a restored channel of the open alerts that no message to it reported, for example because quiet hours held
- * them when it was deleted. It is also notified of the end of alerts that it knows.
+ * Notifies a restored channel of open alerts that it has no message about, for example because quiet hours held them
+ * when the channel was deleted. Records the other alerts as known, so that the channel is notified of their end.
  */
 function notifyRestored(decision: Decision, channelId: string) {
   const { snapshot, out } = decision;

@@ -173,9 +173,9 @@ export function addRun(runs: OpenRecord["runs"], step: number, at: number): Open
 }
 
 /**
- * Decides how an escalation continues that nobody stops any more: when its next step runs, at once if its time has
- * passed, and which notifications of the steps that ran are due since. Targets and contact methods are those of now.
- * Those that were sent already are left out later.
+ * Decides how an escalation continues after its acknowledgment or snooze: the time of its next step, and the
+ * notifications of earlier steps that became due meanwhile. Uses the current targets and contact methods. The caller
+ * leaves out notifications that were sent already.
  */
 export function resumeEscalation(
   plan: Plan & { steps: readonly EscalationStep[] },

@@ -4,7 +4,7 @@ import { type Priority, priorities } from "../../core/statuses.ts";
 
 /** Maximum time between the starts of two outages with the same cause. */
 const joinWindowMs = 60_000;
-/** Time after the start of an outage at which its channels are notified of those that belong to it. */
+/** Time from the start of an outage to the update about the outages that belong to it. */
 export const joinedNoticeMs = joinWindowMs + 5_000;
 
 /** Whether the time of the joined notice is reached. A time further ahead was set before the clock was set back. */
@@ -28,8 +28,8 @@ export const isTogether = (own: JoinedOutage, other: JoinedOutage): boolean =>
   Math.abs(own.since - other.since) <= joinWindowMs;
 
 /**
- * Whether everyone whom the alert of an outage reaches is also reached by the alert of the other one, as urgently, by
- * the same policy, and with reminders that are at least as frequent.
+ * Whether the alert of the other outage reaches all recipients of this one: as urgently, by the same policy, and with
+ * reminders that are at least as frequent.
  */
 export function isCovered(own: JoinedOutage, other: JoinedOutage): boolean {
   const { priority, channels, policyId, reminderMs } = own;

@@ -19,9 +19,9 @@ type HeldDelivery = {
 export type QuietRound = ReturnType<typeof createQuietRound>;
 
 /**
- * Finds channels whose held messages are due, and sends their digests, or changes the time at which they will be sent if
- * the hours were edited. After a start, and when the clock goes back, it examines all channels with held
- * messages, so that a clock that was ahead holds nothing for longer.
+ * Finds channels whose held messages are due, and sends their digests. If the hours were edited, it changes the time of
+ * the digest. After a start, and when the clock goes back, it examines all channels with held messages. So a clock that
+ * was ahead holds nothing for longer.
  */
 export function createQuietRound(store: Store) {
   let minute = 0;

@@ -1,6 +1,7 @@
 /**
- * Finds open alerts that no event ends: their monitor was muted or paused, or their channel works again. Runs the next step
- * of those whose last step can reach nobody any more, because a person or a contact method was removed.
+ * Finds open alerts that no event ends: their monitor was muted or paused, or their channel works again. Also runs the
+ * next step of an escalation if its last step reaches no one any more, because a person or a contact method was
+ * removed.
  */
 import { formatTimestamp } from "../../core/time/clock.ts";
 import type { Statement, Store } from "../../database/store.ts";

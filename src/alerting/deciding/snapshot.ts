@@ -370,7 +370,7 @@ export type SnapshotScope = {
   escalates?: boolean;
   /** Schedules whose shifts are examined for notices. */
   scheduleIds?: readonly string[];
-  /** Whether alerts can belong to those of other monitors. */
+  /** Whether an alert can belong to the alert of another monitor. */
   joins?: boolean;
   /** Whether open alerts are decided again for channels that don't know of them. */
   decidesAgain?: boolean;

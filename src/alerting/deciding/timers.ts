@@ -112,7 +112,10 @@ export class AlertTimers {
     if (served.length > 0) onWrite(served, hasDeliveries);
   }
 
-  /** Serves the next organizations alone. Returns the timers of those that fail, of which one can't be handled. */
+  /**
+   * Serves the next organizations one by one. Returns the timers of organizations that failed; one of these timers
+   * can't be handled.
+   */
   async #serveEach(due: DueTimers): Promise<Timer[]> {
     const failed: Timer[] = [];
     for (const one of [...due].slice(0, maxOrganizationsPerWrite)) {

@@ -1,4 +1,4 @@
-/** REST routes that preview and start drills of escalation policies and people, and set those of people. */
+/** REST routes that preview and start drills of escalation policies and people, and schedule the drills of people. */
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";
 import { AlertSummary } from "../records/schema.ts";

@@ -53,7 +53,9 @@ export const webhook = createHttpProvider<"webhook">({
 const otherFolder = "A value in the URL leads to another folder of the server.";
 const maxTextLength = 8_000;
 
-/** Returns the values of the placeholders. Those of a monitor are empty in other messages, and in a digest. */
+/**
+ * Returns the values of the placeholders. The placeholders of a monitor are empty in other messages, and in a digest.
+ */
 function listWebhookValues(message: Message): WebhookValues {
   const { id, at, type, title, lines, severity, tone, url, alerts, problem } = message;
   const [alert, ...others] = alerts;

@@ -21,7 +21,7 @@ export const callRoute = `${acknowledgePath}:token${callPath}` as const;
 /** Path of the scripts of calls. */
 export const scriptRoute = `${acknowledgePath}:token${scriptPath}` as const;
 
-/** Maximum bytes of a request. Those of gateways have a few hundred. */
+/** Maximum bytes of a request. Gateways send a few hundred. */
 const maxBytes = 16 * 1024;
 
 /**

@@ -488,7 +488,7 @@ export function findNotifiedPeople({ store, organizationId }: Tenant, recordId: 
   );
 }
 
-/** Returns the open alerts that cover those of these monitors, because both have the same cause. */
+/** Returns the open alerts that cover the alerts of these monitors, because of a common cause. */
 export async function findCovering(
   { store, organizationId, groupIds = null }: Tenant,
   records: readonly Pick<RecordRow, "family" | "subjectId" | "resolvedAt">[],

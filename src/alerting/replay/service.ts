@@ -1,4 +1,4 @@
-/** Replays stored check results, and compares the alerts of the saved settings with those of others. */
+/** Replays stored check results with the saved and with other settings, and compares the alerts. */
 import { formatCount } from "../../core/text/locale.ts";
 import { alertBounds } from "../../core/limits.ts";
 import { forEachYielding, yieldToEventLoop } from "../../core/time/event-loop.ts";

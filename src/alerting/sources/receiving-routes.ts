@@ -4,7 +4,10 @@ import { receiveOpsgenie, receivePagerDuty, receiveReport, type SourceContext } 
 
 const unparsed = { parse: "none" } as const;
 
-/** Creates the addresses of sources, and those of APIs that tools know, so that only the host name changes. */
+/**
+ * Creates the routes of sources, and routes of other APIs that tools already support, so that only the host name
+ * changes.
+ */
 export function createReceivingRoutes(sources: SourceContext) {
   type Received = { request: Request; requestContext: RequestContext };
   const clientOf = ({ address, services }: RequestContext) => ({

@@ -33,7 +33,7 @@ export async function decodeSent(
   }
 }
 
-/** Parses JSON, or a form whose fields become those of an object. Throws INVALID_JSON, VALIDATION_ERROR. */
+/** Parses JSON, or a form as an object of its fields. Throws INVALID_JSON, VALIDATION_ERROR. */
 export function parseSent(text: string): unknown {
   const trimmed = text.trim();
   if (trimmed === "") return {};

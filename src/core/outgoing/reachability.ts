@@ -9,7 +9,7 @@ import { hasFileHandles, noFileHandlesReason } from "./file-handles.ts";
 
 /** Time to wait for the error of an unused LAN address. ARP and neighbor discovery give up after 3 s. */
 const neighborTimeoutMs = 3_500;
-/** Time to wait for all other errors. Those of this machine and of routers arrive about as fast as a refusal. */
+/** Time to wait for all other errors. Errors of this machine and of routers arrive about as fast as a refusal. */
 const errorWindowMs = 250;
 /** Duration from which a refusal is probably a timeout of ARP. */
 const slowRefusalMs = 900;

@@ -93,7 +93,7 @@ function fitWithLink(
 
 /**
  * Joins a title, details and a link to a message of at most `maxParts`. Characters outside GSM-7 halve the room. If the
- * message does not fit, those of the details are replaced, and those of the title if too little of it would be left.
+ * message does not fit, such characters are replaced in the details, and in the title if it would become too short.
  */
 export function composeSms(title: string, details: string, { label, url }: Link, maxParts: number) {
   const text = simplifyCharacters(title + details);

@@ -66,7 +66,7 @@ const reachedSql = `reached (id) as (
       .map((joins) => `union select d.parent_id from reached r ${joins}`)
       .join("\n    ")})`;
 
-/** SQL for the monitors that depend directly on those of the JSON list `?1`. `?2` is the organization. */
+/** SQL for the monitors that depend directly on the monitors of the JSON list `?1`. `?2` is the organization. */
 const dependentsSql = `select d.monitor_id as id from json_each(?1) w
     cross join monitor_dependencies d indexed by monitor_dependencies_by_parent
       on d.organization_id = ?2 and d.parent_id = w.value

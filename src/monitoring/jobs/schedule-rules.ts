@@ -89,8 +89,8 @@ function parseCron(expression: string, timeZone: string): DueTimesOf {
 }
 
 /**
- * Lists the values of ranges with a step, such as 10-40/5. They are fixed times when clocks change, as all fields
- * without `*` are (cron(8) of Debian), but the library takes every step for an interval.
+ * Lists the values of ranges with a step, such as 10-40/5. When clocks change, they must count as fixed times, like all
+ * fields without `*` (cron(8) of Debian), but the library treats every step as an interval.
  */
 const listSteps = (field: string) =>
   field.replace(

@@ -237,8 +237,8 @@ function changeInBulk(scope: Scope, prepared: PreparedChange): Promise<BulkResul
 }
 
 /**
- * Resumes those of the monitors whose pause is over, in one atomic write. Monitors that a person resumed or paused for
- * longer meanwhile stay unchanged.
+ * Resumes the monitors whose pause is over, in one atomic write. Monitors that a person resumed or paused for longer
+ * meanwhile stay unchanged.
  */
 export const resumeMonitors = (scope: Scope, monitorIds: readonly string[]) =>
   resumeSome(scope, monitorIds, ({ pausedUntil }) => {

@@ -1,4 +1,4 @@
-/** Shows the runs of a job, its next due times, and those of a schedule that is not saved. */
+/** Lists the runs of a job, and the next due times of a job or of an unsaved schedule. */
 import { AppError } from "../../core/errors.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import type { Scope } from "../../events/scope.ts";

@@ -64,8 +64,8 @@ export const startFold = (newest: FoldableEntry): FoldedEntries => ({
 const namelessSubjects = /^subscriber\./;
 
 /**
- * Whether an older entry repeats these: the same actor made the same change within an hour, to the same record, in the
- * same write, with the same values, or to a subscriber.
+ * Whether an older entry repeats these: the same actor made the same change within an hour. The record, the write or
+ * the values must be the same too, except for subscribers.
  */
 export function isRepetition({ newest, since }: FoldedEntries, older: FoldableEntry): boolean {
   return (

@@ -169,7 +169,7 @@ async function guardFreePushToken(scope: Scope, id: string): Promise<Prepared> {
   );
 }
 
-/** Guards that links which return don't make a cycle with those that were added since. */
+/** Guards that restored links form no cycle with links that were added since. */
 const guardDependencies = ({ organizationId }: Scope, monitorIds: readonly string[]) => [
   guardDependencyLimit(organizationId),
   guardNoCycle(

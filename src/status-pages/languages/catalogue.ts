@@ -5,7 +5,7 @@ import type { Dictionary } from "./en.ts";
 import { en } from "./en.ts";
 import { Language } from "./language.ts";
 
-/** Requires the dictionary of a language. Only those in use are loaded, because all together take longer than English pages. */
+/** Loads a dictionary on first use, because loading all takes longer than rendering an English page. */
 const dictionaries: Record<PageLanguage, () => Dictionary> = {
   en: () => en,
   ar: () => (require("./ar.ts") as typeof import("./ar.ts")).ar,

@@ -416,8 +416,8 @@ function sortForWriting(
 type Hashes = Record<string, string>;
 
 /**
- * The hashes of a place during a publication. Before the first file changes, those of all files that can change are
- * forgotten. After a failure or a kill they are written again, even if their content is the earlier one.
+ * The hashes of a place during a publication. Before the first file changes, the stored hashes of all files that can
+ * change are removed. So after a failure or a kill, these files are written again, even with unchanged content.
  */
 class FileChanges {
   readonly known: Readonly<Hashes>;

@@ -91,7 +91,10 @@ function toPublishing(
   };
 }
 
-/** The values of a place that follow from the settings of its page. Its secrets are encrypted as those of the settings. */
+/**
+ * Columns of a place that follow from the settings of its page. Its secrets are encrypted like the secrets of the
+ * settings.
+ */
 export function toPlaceValues({ organizationId, pageId, settings, secrets }: PublishingRow) {
   const { to, s3 } = JSON.parse(settings) as Pick<PublishingPlan, "to" | "s3">;
   const isFolder = to === "folder";

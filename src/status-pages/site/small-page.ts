@@ -1,4 +1,4 @@
-/** Reads forms of visitors, and responds to those who find no page. */
+/** Reads forms of visitors, and responds if there is no page. */
 import { pathOf } from "../../http/request.ts";
 import { respondWithSmallPage } from "../../http/responses/small-page.ts";
 import type { Language } from "../languages/language.ts";

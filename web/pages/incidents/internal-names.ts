@@ -40,7 +40,7 @@ const internalHost = /\b[\w-]+(?:\.[\w-]+)*\.(?:lan|local|internal|intranet|corp
 
 type Candidate = { name: string; listPublicNames: (page: Page) => string[] };
 
-/** `pages` are those that show the text. Names match with their exact letters, as whole words. */
+/** `pages` show the text. Names match with their exact letters, as whole words. */
 export function findInternalNames(
   text: string,
   known: KnownNames,

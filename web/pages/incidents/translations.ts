@@ -9,8 +9,8 @@ import { t } from "../../language/text.ts";
 export type EnteredTranslations = Partial<Record<PageLanguage, string>>;
 
 /**
- * Lists the languages into which an update can be translated: those that pages offer, without the default language, in
- * which the message is written, if all pages have the same.
+ * Lists the languages into which an update can be translated. Leaves out the default language, in which the message is
+ * written, if all pages have the same one.
  */
 export function listTargetLanguages(pages: IncidentAudience["pages"]): PageLanguage[] {
   const defaults = new Set(pages.map(({ languages }) => languages[0]));

@@ -20,14 +20,14 @@ type Values = Pick<Incident, "title" | "severity" | "public" | "monitorIds" | "i
  * nothing.
  */
 export function EditDialog({
-  incident: latestIncident,
+  incident: latest,
   onClose,
 }: {
   incident: Incident;
   onClose: () => void;
 }) {
   // The incident as the person saw it. If others change it meanwhile, saving reports a conflict.
-  const [incident] = useState(latestIncident);
+  const [incident] = useState(latest);
   const { data: audience } = useAudience({ incidentId: incident.id });
   const { title, severity, monitorIds, impacts } = incident;
   const form = useForm<Values>(

@@ -93,14 +93,8 @@ function Reading({ incident }: { incident: Incident }) {
   );
 }
 
-function Writing({
-  incident: latestIncident,
-  onClose,
-}: {
-  incident: Incident;
-  onClose: () => void;
-}) {
-  const [incident] = useState(latestIncident);
+function Writing({ incident: latest, onClose }: { incident: Incident; onClose: () => void }) {
+  const [incident] = useState(latest);
   const { id, postmortem } = incident;
   const { data: audience } = useAudience({ incidentId: id });
   const navigate = useNavigate();

@@ -16,7 +16,7 @@ import { t, tNode } from "../../../language/text.ts";
 
 /** Corrects the text of an update, without a new notification. */
 export function EditUpdateDialog({
-  incident: latestIncident,
+  incident: latest,
   update,
   onClose,
 }: {
@@ -24,7 +24,7 @@ export function EditUpdateDialog({
   update: IncidentUpdate;
   onClose: () => void;
 }) {
-  const [incident] = useState(latestIncident);
+  const [incident] = useState(latest);
   const { data: audience } = useAudience({ incidentId: incident.id });
   const route = v1.incidents({ id: incident.id }).updates({ updateId: update.id });
   const form = useForm<{ message: string }>(

@@ -91,11 +91,11 @@ function SelectAll({
 }
 
 /** Maximum number of monitors of an incident, and of a form that lists each one. */
-const maxListedMonitors = 100;
+const maxListed = 100;
 
 function MoreMenu({ monitorIds, open }: { monitorIds: string[]; open: (change: Change) => void }) {
   const [isOpen, setIsOpen] = useState(false);
-  const isTooMany = monitorIds.length > maxListedMonitors;
+  const isTooMany = monitorIds.length > maxListed;
   const selection = { monitorIds };
   return (
     <Menu position="top" floatingStrategy="fixed" opened={isOpen} onChange={setIsOpen}>
@@ -114,11 +114,7 @@ function MoreMenu({ monitorIds, open }: { monitorIds: string[]; open: (change: C
         <Menu.Divider />
         {isTooMany && (
           <Menu.Label>
-            {tCount(
-              maxListedMonitors,
-              "With at most {count} monitor",
-              "With at most {count} monitors",
-            )}
+            {tCount(maxListed, "With at most {count} monitor", "With at most {count} monitors")}
           </Menu.Label>
         )}
         <MenuItem

@@ -153,12 +153,12 @@ const itemKeyOf = ({ noun, externalId }: ImportItem) => `${noun}:${externalId}`;
 function Review({ sent, onDone }: { sent: UploadedImport; onDone: () => void }) {
   const { id, source, report } = sent;
   const possible = report.items.filter(({ decision }) => decision !== "not-taken").map(itemKeyOf);
-  const [excludedKeys, setExcludedKeys] = useState<ReadonlySet<string>>(new Set());
+  const [excluded, setExcluded] = useState<ReadonlySet<string>>(new Set());
+  const chosenCount = possible.length - excluded.size;
   const [paused, setPaused] = useState(true);
   const { mutate, isPending, error } = useMutation({
     mutationFn() {
-      const only =
-        excludedKeys.size === 0 ? null : possible.filter((key) => !excludedKeys.has(key));
+      const only = excluded.size === 0 ? null : possible.filter((key) => !excluded.has(key));
       return unwrapData(dashboard.imports.uploads({ id }).import.post({ source, paused, only }));
     },
     onSuccess: (run) => {
@@ -168,16 +168,14 @@ function Review({ sent, onDone }: { sent: UploadedImport; onDone: () => void }) 
     },
   });
   const toggle = (keys: readonly string[], isWanted: boolean) =>
-    setExcludedKeys((before) =>
-      isWanted ? before.difference(new Set(keys)) : before.union(new Set(keys)),
-    );
+    setExcluded((before) => before[isWanted ? "difference" : "union"](new Set(keys)));
   const groups = [...Map.groupBy(report.items, ({ noun }) => titleOf(noun))];
   return (
     <Panel title={t("Preview: {product}", { product: report.product })}>
       <div className="backup">
         <p className="quiet">{t("Nothing has changed yet. Choose what you want to import.")}</p>
         {groups.map(([title, items]) => (
-          <Part key={title} title={title} items={items} left={excludedKeys} toggle={toggle} />
+          <Part key={title} title={title} items={items} excluded={excluded} toggle={toggle} />
         ))}
         <Hints hints={report.hints} />
         <Checkbox
@@ -192,14 +190,10 @@ function Review({ sent, onDone }: { sent: UploadedImport; onDone: () => void }) 
           <BusyButton
             variant="filled"
             loading={isPending}
-            disabled={excludedKeys.size >= possible.length}
+            disabled={chosenCount === 0}
             onClick={() => mutate()}
           >
-            {tCount(
-              possible.length - excludedKeys.size,
-              "Import {count} record",
-              "Import {count} records",
-            )}
+            {tCount(chosenCount, "Import {count} record", "Import {count} records")}
           </BusyButton>
           <Button onClick={onDone} disabled={isPending}>
             {t("Cancel")}
@@ -228,16 +222,16 @@ const Hints = ({ hints }: { hints: readonly string[] }) =>
 function Part({
   title,
   items,
-  left,
+  excluded,
   toggle,
 }: {
   title: string;
   items: readonly ImportItem[];
-  left: ReadonlySet<string>;
+  excluded: ReadonlySet<string>;
   toggle: (keys: readonly string[], isWanted: boolean) => void;
 }) {
   const keys = items.filter(({ decision }) => decision !== "not-taken").map(itemKeyOf);
-  const chosenCount = keys.filter((key) => !left.has(key)).length;
+  const chosenCount = keys.filter((key) => !excluded.has(key)).length;
   return (
     <details className="import-part" open={items.length <= 12}>
       <summary>
@@ -260,7 +254,7 @@ function Part({
             ) : (
               <Checkbox
                 label={item.name}
-                checked={!left.has(itemKeyOf(item))}
+                checked={!excluded.has(itemKeyOf(item))}
                 onChange={({ currentTarget }) => toggle([itemKeyOf(item)], currentTarget.checked)}
               />
             )}
