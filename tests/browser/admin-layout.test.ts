@@ -1,5 +1,6 @@
 /** The layout of the admin page on phones, tablets and wide windows, measured in boxes. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
 import { findRow, moveTo } from "../support/admin-world.ts";
 import { describeInChromium, measureOverflow } from "../support/browser.ts";
 import { pollUntil } from "../support/poll.ts";
@@ -7,6 +8,26 @@ import { createLayoutWorld, troubled, waitUntilLoaded } from "../support/layout-
 import { findSmallTargets } from "../support/touch-targets.ts";
 
 const phone = { width: 390, height: 844 };
+
+/** Texts in the color of the background, on which browsers with forced colors put a box of the same color. */
+const findHiddenTexts = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const probe = document.body.appendChild(document.createElement("i"));
+    probe.style.color = "Canvas";
+    const canvas = getComputedStyle(probe).color;
+    probe.remove();
+    return [...document.querySelectorAll("body *")]
+      .filter((element) => {
+        const { color, forcedColorAdjust } = getComputedStyle(element);
+        const texts = [...element.childNodes].filter(({ nodeType }) => nodeType === Node.TEXT_NODE);
+        const isText = texts.some(({ textContent }) => textContent?.trim() !== "");
+        return (
+          isText && forcedColorAdjust === "auto" && color === canvas && element.checkVisibility()
+        );
+      })
+      .map((element) => `${element.className}: ${element.textContent}`);
+  });
+
 describeInChromium("the layout of the admin page", (browser) => {
   let world: Awaited<ReturnType<typeof createLayoutWorld>>;
 
@@ -15,7 +36,10 @@ describeInChromium("the layout of the admin page", (browser) => {
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  test("on phones, main actions are 44 px high and all other targets 24 px, on every page", async () => {
+  test("on phones, main actions are 44 px high and all other targets 24 px, and forced colors hide no text, on every page", async () => {
+    const [startsAt, endsAt] = [0, 3_600_000].map((ms) => new Date(Date.now() + ms).toISOString());
+    const running = { title: "Now", startsAt, endsAt, monitorIds: [world.idOf("NAS")] };
+    const { id } = await world.ask("POST", "/api/v1/maintenance-windows", running);
     await using opened = await world.open(browser, "/settings", { viewport: phone });
     const { page } = opened;
     await page.getByRole("link", { name: "Organization", exact: true }).waitFor();
@@ -26,8 +50,12 @@ describeInChromium("the layout of the admin page", (browser) => {
       await waitUntilLoaded(page);
       flaws.push(...(await findSmallTargets(page)).map((flaw) => `${path}: ${flaw}`));
       if ((await measureOverflow(page)) > 0) flaws.push(`${path} is too wide`);
+      await page.emulateMedia({ forcedColors: "active" });
+      flaws.push(...(await findHiddenTexts(page)).map((text) => `${path} hides ${text}`));
+      await page.emulateMedia({ forcedColors: "none" });
     }
     expect(flaws).toEqual([]);
+    await world.ask("DELETE", `/api/v1/maintenance-windows/${id}`);
   });
 
   test("the HTML shows an outline of the frame until the script has rendered, to people who were signed in", async () => {
