@@ -1,9 +1,11 @@
 /** The layout of the admin page on phones, tablets and wide windows, measured in boxes. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
+import { languageCookie } from "../../src/core/admin-languages.ts";
 import { findRow, moveTo } from "../support/admin-world.ts";
 import { describeInChromium, measureOverflow } from "../support/browser.ts";
 import { pollUntil } from "../support/poll.ts";
+import { replyAfter } from "../support/target.ts";
 import { createLayoutWorld, troubled, waitUntilLoaded } from "../support/layout-world.ts";
 import { findSmallTargets } from "../support/touch-targets.ts";
 
@@ -26,6 +28,24 @@ const findHiddenTexts = (page: Page): Promise<string[]> =>
         );
       })
       .map((element) => `${element.className}: ${element.textContent}`);
+  });
+
+/** Boxes whose content runs into the next box, because nothing clips or scrolls it. */
+const findSpilledBoxes = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const isSpilled = (element: Element) => {
+      const { overflowX, display } = getComputedStyle(element);
+      return (
+        overflowX === "visible" &&
+        display !== "inline" &&
+        element.clientWidth > 1 &&
+        element.scrollWidth > element.clientWidth + 1
+      );
+    };
+    return [...document.querySelectorAll("main *")]
+      .filter((element) => element.closest("svg") === null && element.checkVisibility())
+      .filter((element) => isSpilled(element) && ![...element.children].some(isSpilled))
+      .map(({ className, textContent }) => `${className}: ${textContent}`);
   });
 
 describeInChromium("the layout of the admin page", (browser) => {
@@ -56,6 +76,35 @@ describeInChromium("the layout of the admin page", (browser) => {
     }
     expect(flaws).toEqual([]);
     await world.ask("DELETE", `/api/v1/maintenance-windows/${id}`);
+  });
+
+  test("in German, no text runs into its neighbor, on every page", async () => {
+    const search = `/api/v1/monitors/${world.idOf("Search")}`;
+    world.site.setReply(replyAfter(20), "/search");
+    await world.ask("PATCH", search, { degradedAfterMs: 1 });
+    await world.ask("POST", `${search}/check`);
+    await using opened = await world.open(browser, "/settings");
+    const { page } = opened;
+    await page.getByRole("link", { name: "Organization", exact: true }).waitFor();
+    const paths = await world.listPages(page);
+    const { url } = world;
+    await page.context().addCookies([{ name: languageCookie, value: "de", url }]);
+    await page.reload();
+    await page.getByRole("link", { name: "Organisation", exact: true }).waitFor();
+    const flaws: string[] = [];
+    for (const path of paths) {
+      await page.evaluate((path) => history.pushState({}, "", path), path);
+      await page.locator(":is(h1, .panel, .wall):visible").first().waitFor();
+      for (const width of [1024, 1440]) {
+        await page.setViewportSize({ width, height: 900 });
+        await waitUntilLoaded(page);
+        const spilled = await findSpilledBoxes(page);
+        flaws.push(...spilled.map((box) => `${path} at ${width} px: ${box}`));
+      }
+    }
+    expect(flaws).toEqual([]);
+    await world.ask("PATCH", search, { degradedAfterMs: null });
+    await world.ask("POST", `${search}/check`);
   });
 
   test("the HTML shows an outline of the frame until the script has rendered, to people who were signed in", async () => {
