@@ -228,10 +228,14 @@ describe("a rule in local time", () => {
 
 describe("occurrences", () => {
   test("far in the future and past equal those of a full iteration", () => {
-    const rules = ["FREQ=DAILY;INTERVAL=3", "FREQ=MONTHLY;BYMONTHDAY=31", "FREQ=WEEKLY;INTERVAL=2"];
-    for (const rule of rules) {
+    const occurrencesUntil2038 = {
+      "FREQ=DAILY;INTERVAL=3": 5_900,
+      "FREQ=MONTHLY;BYMONTHDAY=31": 400,
+      "FREQ=WEEKLY;INTERVAL=2": 1_300,
+    };
+    for (const [rule, count] of Object.entries(occurrencesUntil2038)) {
       const window = buildTimes("1990-01-31T02:00:00Z", 2, rule, "Europe/Berlin");
-      const walked = listAll(window, 20_000);
+      const walked = listAll(window, count);
       for (const moment of ["1990-02-03T01:30:00Z", "2026-11-20T10:00:00Z", "2037-10-25T00:30:00Z"])
         expect(listAll(window, 5, at(moment))).toEqual(
           walked.filter(({ end }) => end > at(moment)).slice(0, 5),
