@@ -81,7 +81,7 @@ export async function waitUntilHealthy(url: string, path = "/healthz"): Promise<
       await fetch(`${url}${path}`);
       return;
     } catch {
-      await Bun.sleep(5);
+      await Bun.sleep(20);
     }
   }
 }
