@@ -252,6 +252,19 @@ test("for Prometheus, a probe has the time that its check has", async () => {
   expect(jobs.map((job: Fields) => job["scrape_timeout"])).toEqual([undefined, "31s"]);
 });
 
+test("for Prometheus, an address of DNS is no part of another one", async () => {
+  const { text } = await exportMonitors("prometheus-blackbox", {
+    zone: { type: "dns", host: "shop.lan", expected: ["192.0.2.1"] },
+  });
+  const [{ modules }] = parseAllDocuments(text).map((one) => one.toJS());
+  const [expression] = modules["dns_1"].dns.validate_answer_rrs.fail_if_none_matches_regexp;
+  const record = "shop.lan.\t300\tIN\tA\t192.0.2.1";
+  expect([record, `${record}0`].map((line) => RegExp(expression).test(line))).toEqual([
+    true,
+    false,
+  ]);
+});
+
 test("for Uptime Kuma, the port of a name server is in a field of its own", async () => {
   const { text } = await exportMonitors("uptime-kuma", {
     zone: { type: "dns", name: "Zone", host: "shop.lan", resolver: "[2001:db8::1]:5353" },

@@ -309,6 +309,16 @@ describe("other types check", () => {
     });
   });
 
+  test("DNS for records, not only for the response code", async () => {
+    const dns = { "query-name": "example.org", "query-type": "A" };
+    const notesOf = async (condition: string) =>
+      (await convert([condition], { url: "9.9.9.9", dns })).monitor.notes.join();
+    expect(await notesOf("[DNS_RCODE] == NOERROR")).toContain(
+      "Also down if the name has no such record",
+    );
+    expect(await notesOf("[BODY] == 192.0.2.1")).toBe("");
+  });
+
   test("DNS with a resolver by name through the resolver of this machine", async () => {
     const dns = { "query-name": "example.org.", "query-type": "MX" };
     const byName = await importAll("dns.example", ["[DNS_RCODE] == NOERROR"], { dns });

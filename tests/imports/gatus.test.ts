@@ -482,6 +482,15 @@ endpoints: []`,
     expect(smtp).toMatchObject({ password: "0123" });
   });
 
+  test("with an empty variable report the missing key", async () => {
+    const { notTaken } = await planOf(
+      "alerting: {email: {host: mail.example, from: a@b.example, to: ${TO}}}\nendpoints: []",
+    );
+    expect(notTaken.find(({ noun }) => noun === "alert-channel")?.notes.join()).toContain(
+      "to is not set",
+    );
+  });
+
   test("without an address report the missing key", async () => {
     const { notTaken } = await planOf(
       `alerting: {slack: {webhook-url: "\${HOOK}"}}\nendpoints: [{name: a, url: "http://a.example", alerts: [{type: slack}]}]`,

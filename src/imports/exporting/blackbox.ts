@@ -85,7 +85,9 @@ function buildDnsProbe({ host, recordType, resolver, expected }: Fields): Probe 
     ...(isEncrypted && { transport_protocol: "tcp", dns_over_tls: true }),
     ...(records.length > 0 && {
       validate_answer_rrs: {
-        fail_if_none_matches_regexp: records.map((value) => escapeExpression(value)),
+        fail_if_none_matches_regexp: records.map((value) =>
+          buildRecordExpression(toText(recordType), value),
+        ),
       },
     }),
   };
@@ -98,6 +100,12 @@ function buildDnsProbe({ host, recordType, resolver, expected }: Fields): Probe 
     used: ["host", "recordType", "resolver", ...(records.length > 1 ? [] : ["expected"])],
   };
 }
+
+/** The exporter searches a whole line, such as `shop.lan. 300 IN A 192.0.2.1`, where one address can be in another. */
+const buildRecordExpression = (recordType: string, value: string): string =>
+  recordType === "A" || recordType === "AAAA"
+    ? `\\s${escapeExpression(value)}$`
+    : escapeExpression(value);
 
 const escapeExpression = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 

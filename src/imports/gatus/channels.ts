@@ -463,7 +463,7 @@ function buildChannel(type: string, id: string, name: string, config: Fields): C
       "integration-key",
       "api-key",
     ].filter((key) =>
-      section.has(key) ? section.text(key) === "" : key === "webhook-url" && "webhookUrl" in fields,
+      key in config ? section.text(key) === "" : key === "webhook-url" && "webhookUrl" in fields,
     );
     const reason = empty.length > 0 ? `${empty.join(" and ")} is not set` : issue;
     return { reason, notes: section.buildNotes() };

@@ -58,6 +58,8 @@ export function applyConditions(conditions: readonly string[], target: Target): 
     else applyJudgement(judgeCondition(condition, target, judgement), expression, target);
   }
   applyStatuses(statusConditions, target);
+  if (type === "dns" && String(target.fields["expected"]) === "")
+    notes.push("Also down if the name has no such record. Gatus only reads the response code.");
   const { assertions = [], expectedStatus = anyStatus } = target.fields;
   const judgesAnswers =
     (assertions as unknown[]).length > 0 || String(expectedStatus) !== anyStatus;
