@@ -893,6 +893,11 @@ describe("A message about Gatus' files", () => {
       /Kubernetes ConfigMap. Save the text under data \(config\.yaml\)/,
     ],
     [
+      "is recognized as encrypted",
+      'endpoints: [{name: "ENC[AES256_GCM,data:vM4=,type:str]"}]\nsops: {mac: x}',
+      /it is encrypted with SOPS/,
+    ],
+    [
       "is recognized as a template",
       "endpoints:\n{{- range .Values.all }}\n  - name: {{ .name }}\n{{- end }}",
       /it is a template .*Render it first/,

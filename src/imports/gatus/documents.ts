@@ -272,6 +272,11 @@ function assertGatus(config: Fields, name: string) {
         : `it is a Kubernetes ${excerptText(kind)}, not a configuration of Gatus.`,
     );
   }
+  if (isObject(config["sops"]))
+    throw createUnreadableError(
+      name,
+      "it is encrypted with SOPS. Decrypt it first, such as with sops decrypt.",
+    );
   const lists = ["endpoints", "external-endpoints", "suites"];
   if (!lists.some((key) => Array.isArray(config[key])))
     throw createUnreadableError(name, "it names no endpoints: it is not a configuration of Gatus.");
