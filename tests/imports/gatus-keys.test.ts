@@ -74,9 +74,26 @@ const base: Map = { alerting, endpoints: [shop] };
 
 /** Defines a test for each key, in the map that `place` puts it into. */
 function testEach(keys: readonly Key[], within: Map, place: (map: Map) => Map) {
-  for (const { path, value } of keys)
+  for (const { path, value } of keys) {
     test(`${path} is imported or named in the report`, () =>
       assertCounted(place(within), place(applyChange(within, path, value)), path));
+    test(`${path} of another shape is named in the report`, async () => {
+      const name = path.split(".").at(-1) ?? path;
+      for (const odd of listOddShapes(value)) {
+        const before = report(await planOf(place(within))).split("\n");
+        const after = report(await planOf(place(applyChange(within, path, odd)))).split("\n");
+        const added = after.filter((line) => !before.includes(line));
+        expect(added.join("\n"), JSON.stringify(odd)).toContain(name);
+      }
+    });
+  }
+}
+
+/** Values of other YAML types than the value. */
+function listOddShapes(value: unknown): unknown[] {
+  const shapes = ["odd", ["odd"], { odd: "odd" }];
+  const kindOf = (one: unknown) => (Array.isArray(one) ? "list" : typeof one);
+  return shapes.filter((shape) => kindOf(shape) !== kindOf(value));
 }
 
 describe("a top-level key", () => testEach(topLevel, base, (config) => config));

@@ -133,7 +133,9 @@ const providers: Readonly<Record<string, (s: Section) => MappedChannel>> = creat
   pagerduty: (s) => ({ fields: { type: "pagerduty", routingKey: s.text("integration-key") } }),
   opsgenie: (s) => ({ fields: { type: "opsgenie", apiKey: s.text("api-key") } }),
   email(s) {
-    for (const key of mailServerKeys) s.value(key);
+    // Marks the keys as read and reports invalid values. The mail server itself is built once.
+    for (const key of mailServerKeys) s.text(key);
+    s.integer("port");
     const to = s.text("to").split(",");
     return {
       fields: { type: "email", to: to.map((one) => one.trim()).filter((one) => one !== "") },

@@ -334,7 +334,7 @@ export class GatusPlan {
     const leftOut = this.#config
       .listLeftOut((key) => reported.has(key))
       .filter(({ path }) => !/^(?:x-|\.)/.test(path));
-    for (const issue of this.#config.ownInvalidValues)
+    for (const issue of this.#config.listInvalidValues((key) => reported.has(key)))
       this.#leaveOut("setting", issue, toLine(issue, 200), `Not imported: ${toLine(issue, 200)}.`);
     for (const [key, paths] of Map.groupBy(leftOut, ({ path }) => path.split(".")[0] ?? path))
       this.#leaveOut(

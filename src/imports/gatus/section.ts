@@ -141,21 +141,18 @@ export class Section {
     return [...unreadNames, ...below];
   }
 
-  /** Invalid values of this map, without those of inner maps. */
-  get ownInvalidValues(): readonly string[] {
-    return this.#invalid;
-  }
-
-  listInvalidValues(): string[] {
-    const below = [...this.#children].flatMap(([key, sections]) =>
+  /** Returns one clause per invalid value. Skips maps whose keys match `isOwn`. */
+  listInvalidValues(isOwn: (key: string) => boolean = () => false): string[] {
+    const children = [...this.#children].filter(([key]) => !isOwn(key));
+    const below = children.flatMap(([key, sections]) =>
       sections.flatMap((section) => section.listInvalidValues().map((one) => `${key}.${one}`)),
     );
-    return [...this.#invalid, ...below];
+    return [...new Set([...this.#invalid, ...below])];
   }
 
   /** Returns one sentence per reason. */
   buildNotes(): string[] {
-    const invalid = [...new Set(this.listInvalidValues())].map(
+    const invalid = this.listInvalidValues().map(
       (one) => `${toLine(one, 200)}: the default is used.`,
     );
     return [...invalid, ...formatNotes(this.listLeftOut())];
