@@ -86,7 +86,7 @@ function openPorts(parts: Parts, folder: string) {
   // Must not await from here on, so that our ports are blocked as targets before the first request.
   const main = listen(getListenerOptions(), config.port, (request) => {
     if (handlers.current !== null) return handlers.current.respond(request);
-    if (isHealthCheck(request)) return createHealthResponse(store, checks.lackedNow);
+    if (isHealthCheck(request)) return createHealthResponse(store, checks.findCurrentLack);
     return handlers.get().then(({ respond }) => respond(request));
   });
   const ports = createPorts(

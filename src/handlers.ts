@@ -106,7 +106,7 @@ function createApi(
     web: createWebFiles(folder),
     assets: createAssetRoutes(join(folder, "assets"), "/assets"),
     addressOf: proxies.addressOf,
-    lackedNow: checks.lackedNow,
+    findCurrentLack: checks.findCurrentLack,
     push: {
       report: checks.report,
       reportTo: checks.reportTo,

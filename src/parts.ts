@@ -268,7 +268,7 @@ function createJobs(
   const heartbeat = new Heartbeat({
     ...core,
     url: config.heartbeatUrl ?? null,
-    lackedNow: core.checks.lackedNow,
+    findCurrentLack: core.checks.findCurrentLack,
   });
   const mailMetrics = createMailMetrics();
   return { cleaning, problems, heartbeat, loop: createEventLoopDelay(), mailMetrics };

@@ -77,7 +77,7 @@ type Dependencies = {
   sources: SourceContext;
   /** Metrics of the appliance, for clients with its token. */
   metrics: { token: Pick<MetricsToken, "isSentBy">; text: () => Promise<string> };
-  lackedNow: FindLack;
+  findCurrentLack: FindLack;
 };
 
 /** Dependencies of the request steps, with the registered routes. */
@@ -89,7 +89,7 @@ type Server = Dependencies & {
 
 /** Builds the server: first the steps of all requests, then the routes. */
 export function createServer(dependencies: Dependencies) {
-  const { services, web, assets, lackedNow } = dependencies;
+  const { services, web, assets, findCurrentLack } = dependencies;
   const { api, dashboard } = createRoutes(dependencies.api);
   const app = new Elysia({ name: "signalbox" })
     .use(requestContext)
@@ -115,7 +115,7 @@ export function createServer(dependencies: Dependencies) {
       if (response instanceof Response)
         response.headers.set("X-Request-Id", requestContext.requestId);
     })
-    .get("/healthz", () => createHealthResponse(services.store, lackedNow))
+    .get("/healthz", () => createHealthResponse(services.store, findCurrentLack))
     .get("/metrics", ({ request, requestContext: { principal } }) =>
       createMetricsResponse(server, request, principal),
     )

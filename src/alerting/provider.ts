@@ -52,7 +52,7 @@ export type ProviderReceipts<S> = {
   cancel?(settings: S, deliveryId: string, context: DeliveryContext): Promise<boolean>;
 };
 
-/** Outcome of an attempt. A reason is one sentence of ours, without secrets or text from the response. */
+/** Outcome of an attempt. We write the reason: one sentence without secrets or text from the response. */
 export type Verdict =
   | {
       outcome: "delivered";
@@ -162,8 +162,10 @@ export function createHttpProvider<T extends ReceiverType>({
     reopensCases,
     ...(digestLimit && { digestLimit }),
     async deliver(settings, message, context) {
-      const built = await request(settings, message, context.now);
-      return built === null ? nothingToSend : sendProviderRequest(built, context, judge);
+      const httpRequest = await request(settings, message, context.now);
+      return httpRequest === null
+        ? nothingToSend
+        : sendProviderRequest(httpRequest, context, judge);
     },
   };
 }

@@ -192,37 +192,39 @@ export function resolveReferences(
     return { ...result, steps: resolveSteps(fields["steps"], resolveId, resolvePerson) };
   if (section === "schedules" && Array.isArray(fields["layers"]))
     return { ...result, layers: resolveLayers(fields["layers"], resolvePerson, issue) };
-  if (section !== "statusPages" || !Array.isArray(fields["sections"])) return result;
-  return {
-    ...result,
-    sections: fields["sections"].map((one: unknown, index) => {
-      if (!isObject(one)) return one;
-      const { group, monitors, ...rest } = one;
-      const path = `sections[${index}]`;
-      if ("groupId" in rest) issue(`${path}.groupId`, "must be given instead of groupId");
-      return {
-        ...rest,
-        ...(group !== undefined && {
-          groupId: group === null ? null : resolveId("groups", group, `${path}.groupId`),
-        }),
-        ...(monitors !== undefined && {
-          monitors: Array.isArray(monitors)
-            ? monitors.map((shown: unknown, index) => {
-                if (!isObject(shown)) return shown;
-                const { monitor, ...references } = shown;
-                const at = `${path}.monitors[${index}].id`;
-                return { ...references, id: resolveId("monitors", monitor, at) };
-              })
-            : monitors,
-        }),
-      };
-    }),
-  };
+  if (section === "statusPages" && Array.isArray(fields["sections"]))
+    return { ...result, sections: resolveSections(fields["sections"], resolveId, issue) };
+  return result;
 }
 
 type ResolveId = (to: SectionName, key: unknown, path: string) => string | undefined;
 
 type ResolvePerson = (email: unknown, path: string) => string | undefined;
+
+/** Converts the groups and monitors of a page's sections to IDs. */
+const resolveSections = (all: readonly unknown[], resolveId: ResolveId, issue: Issue) =>
+  all.map((section, index) => {
+    if (!isObject(section)) return section;
+    const { group, monitors, ...rest } = section;
+    const path = `sections[${index}]`;
+    if ("groupId" in rest) issue(`${path}.groupId`, "must be given instead of groupId");
+    return {
+      ...rest,
+      ...(group !== undefined && {
+        groupId: group === null ? null : resolveId("groups", group, `${path}.groupId`),
+      }),
+      ...(monitors !== undefined && {
+        monitors: Array.isArray(monitors)
+          ? monitors.map((shown: unknown, index) => {
+              if (!isObject(shown)) return shown;
+              const { monitor, ...references } = shown;
+              const at = `${path}.monitors[${index}].id`;
+              return { ...references, id: resolveId("monitors", monitor, at) };
+            })
+          : monitors,
+      }),
+    };
+  });
 
 /** Converts the people of layers to IDs. */
 const resolveLayers = (layers: readonly unknown[], resolvePerson: ResolvePerson, issue: Issue) =>

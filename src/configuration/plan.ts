@@ -117,16 +117,7 @@ export async function planApply(
   );
   const people = await findPeople(scope, entries);
   const references = createReferences(entries, ids, people);
-  const issues: ErrorDetail[] = [];
-  const steps: Step[] = [];
-  await forEachYielding(entries, async (entry) => {
-    if (issues.length >= 20) return;
-    const record = records.get(buildEntryId(entry)) ?? null;
-    const id = references.findId(entry.section, entry.key) ?? "";
-    const step = await planStep(scope, entry, id, record, references, issues);
-    if (step !== null) steps.push(step);
-  });
-  if (issues.length > 0) throw validationError(issues);
+  const steps = await planSteps(scope, entries, records, references);
   addDefaultChannels(scope, steps, all);
   addPoliciesOfGroups(steps);
   const keyOfId = new Map([...ids].map(([name, id]) => [id, name.split(" ")[1] ?? ""]));
@@ -147,6 +138,26 @@ export async function planApply(
       ...pruned.released.map((one) => describeRemoval(one, "release")),
     ],
   };
+}
+
+/** Plans the step of each entry. Throws VALIDATION_ERROR with the first issues. */
+async function planSteps(
+  scope: Scope,
+  entries: readonly Entry[],
+  records: ReturnType<typeof matchRecords>,
+  references: ReturnType<typeof createReferences>,
+): Promise<Step[]> {
+  const issues: ErrorDetail[] = [];
+  const steps: Step[] = [];
+  await forEachYielding(entries, async (entry) => {
+    if (issues.length >= 20) return;
+    const record = records.get(buildEntryId(entry)) ?? null;
+    const id = references.findId(entry.section, entry.key) ?? "";
+    const step = await planStep(scope, entry, id, record, references, issues);
+    if (step !== null) steps.push(step);
+  });
+  if (issues.length > 0) throw validationError(issues);
+  return steps;
 }
 
 /** Returns the IDs of people by the key of their e-mail address, if the entries can refer to people. */

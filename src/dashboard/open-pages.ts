@@ -144,11 +144,11 @@ export class OpenPages {
 
   /** Sends a message to all pages. It is built once for all pages with the same limit; null sends none. */
   #send(build: (limit: Limit) => Uint8Array | null, seq = Infinity) {
-    const built = new Map<string, Uint8Array | null>();
+    const messages = new Map<string, Uint8Array | null>();
     for (const { groupIds, early, caughtUpTo, reader } of this.subscribers) {
       const key = JSON.stringify(groupIds);
-      const message = built.has(key) ? built.get(key) : build(groupIds);
-      built.set(key, message ?? null);
+      const message = messages.has(key) ? messages.get(key) : build(groupIds);
+      messages.set(key, message ?? null);
       if (message == null) continue;
       if (early !== null) early.push({ seq, message });
       else if (seq > caughtUpTo) reader.send(message);

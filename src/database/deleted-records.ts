@@ -275,7 +275,7 @@ const returnMembersSql = `with members as materialized (
   from members where monitors.organization_id = ?1 and monitors.id = members.id
     and monitors.group_id is null`;
 
-/** Passes rows on that need a record that is deleted too. They return when that one is restored. */
+/** Passes rows on to another deleted record that they need. They are restored together with that record. */
 const buildPassOnSql = (name: string, parent: Parent) =>
   `update deleted_rows as d set record_id = content ->> '${parent.column}'
     where organization_id = ?1 and record_id = ?2 and table_name = '${name}'

@@ -72,8 +72,9 @@ function listSchemaParts(database: Database): Map<string, string> {
 }
 
 /**
- * Returns how the schema of a database differs from that of its migrations, as the end of a sentence about it; null for no
- * difference. Other programs can add tables, views and indexes, but a trigger on a table of ours would run with our writes.
+ * Returns how the schema of a database differs from its migrations, as the end of a sentence; null for no difference.
+ * Other programs can add tables, views and indexes. Their triggers on our tables are a difference, because they would
+ * run with our writes.
  */
 export function findSchemaIssue(database: Database, folder: string): string | null {
   const applied = listApplied(database).length;
@@ -102,8 +103,8 @@ function listApplied(database: Database): Applied[] {
 }
 
 /**
- * Returns the migrations that are not applied yet. Throws MIGRATION_REFUSED if the applied ones are not the first of
- * ours.
+ * Returns the migrations that are not applied yet. Throws MIGRATION_REFUSED if the applied migrations are not the first
+ * ones of this version.
  */
 export function findPending<M extends { hash: string }>(
   applied: readonly Applied[],

@@ -16,7 +16,7 @@ export const isHealthCheck = (request: Request): boolean =>
  * Reports 503 while results can't be stored. If the machine only lacks a resource, the status is 200 and the body
  * names it.
  */
-export function createHealthResponse(store: Store, lackedNow: FindLack): Response {
+export function createHealthResponse(store: Store, findCurrentLack: FindLack): Response {
   const failingSince = store.writes.getFailingSince();
   const headers = { "Cache-Control": "no-store" };
   const buildHealthBody = (status: string, reason: string, since: number) => ({
@@ -29,7 +29,7 @@ export function createHealthResponse(store: Store, lackedNow: FindLack): Respons
       status: 503,
       headers,
     });
-  const lack = lackedNow();
+  const lack = findCurrentLack();
   const body =
     lack === null ? { status: "ok" } : buildHealthBody("degraded", lack.resource, lack.since);
   return Response.json(body, { headers });

@@ -106,7 +106,7 @@ async function buildOpening(store: Store, change: StateChange): Promise<Statemen
   ];
 }
 
-/** Adds the state change as an internal note to a person's incident. Public texts stay theirs. */
+/** Adds the state change as an internal note to a person's incident. Public texts stay unchanged. */
 function buildJoining(change: StateChange, incident: IncidentHead): Statement[] {
   const { organizationId, monitor, after, message: reason, at } = change;
   if (!hasRoom(incident)) return [];

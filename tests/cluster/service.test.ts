@@ -41,7 +41,7 @@ describe("nodes on one database", () => {
     }
   }
 
-  async function readPair() {
+  async function createPair() {
     const [one, other] = [newNode("a"), newNode("b")];
     await beat([one, other], 8);
     return [one, other] as const;
@@ -77,7 +77,7 @@ describe("nodes on one database", () => {
   });
 
   test("a dead node's leases are taken over within 15 s, and it stopped before", async () => {
-    const [one, other] = await readPair();
+    const [one, other] = await createPair();
     const diedAt = time.now;
     while (other.held().length < leaseNames.length) {
       time.now += 1_000;
@@ -89,7 +89,7 @@ describe("nodes on one database", () => {
   });
 
   test("a write under a lost lease is rejected and changes nothing", async () => {
-    const [one, other] = await readPair();
+    const [one, other] = await createPair();
     const stale = leasesOf(one);
     time.now += 20_000;
     await beat([other], 8);
@@ -165,7 +165,7 @@ describe("nodes on one database", () => {
   });
 
   test("a stopping node releases its leases at once", async () => {
-    const [one, other] = await readPair();
+    const [one, other] = await createPair();
     await one.stop();
     expect(one.held()).toEqual([]);
     await beat([other], 2);
@@ -174,7 +174,7 @@ describe("nodes on one database", () => {
   });
 
   test("a restarted node takes over its leases without waiting; the old process does nothing", async () => {
-    const [before] = await readPair();
+    const [before] = await createPair();
     const stale = leasesOf(before);
     const again = newNode("a");
     await beat([again], 2);

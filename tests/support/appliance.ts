@@ -301,7 +301,7 @@ export function createAppliance(
   const app = createServer({
     services: appliance,
     api: appliance,
-    lackedNow: engine.lackedNow,
+    findCurrentLack: engine.findCurrentLack,
     web: createWebFiles(assets.web),
     assets: assetRoutes,
     metrics: {

@@ -22,7 +22,7 @@ const createMixedDays =
     return { up: day };
   };
 
-const createShown = (names: string[], states: State[] = []): ShownMonitor[] =>
+const createMonitors = (names: string[], states: State[] = []): ShownMonitor[] =>
   names.map((name, index) => ({
     name,
     state: states[index] ?? "up",
@@ -72,14 +72,14 @@ export const typical: PageScene = {
   sections: [
     {
       name: "Shop",
-      monitors: createShown(
+      monitors: createMonitors(
         ["Checkout API", "Web shop", "Search", "Payments"],
         ["down", "up", "degraded", "up"],
       ),
     },
     {
       name: "Company",
-      monitors: createShown(["Website", "E-mail", "Support desk"], ["up", "paused"]),
+      monitors: createMonitors(["Website", "E-mail", "Support desk"], ["up", "paused"]),
     },
   ],
   incidents: [checkout, search],
@@ -91,13 +91,13 @@ export const extremes: Record<string, PageScene> = {
   one: { sections: [{ name: "Shop", monitors: [{ name: "Web shop" }] }] },
   calm: {
     ...typical,
-    sections: [{ name: "Shop", monitors: createShown(["Web shop", "Search"]) }],
+    sections: [{ name: "Shop", monitors: createMonitors(["Web shop", "Search"]) }],
     incidents: [],
   },
   "200-monitors": {
     sections: Array.from({ length: 10 }, (_, section) => ({
       name: `Region ${section + 1}`,
-      monitors: createShown(
+      monitors: createMonitors(
         Array.from({ length: 20 }, (_, index) => `Service ${section * 20 + index}`),
       ),
     })),
@@ -110,7 +110,7 @@ export const extremes: Record<string, PageScene> = {
     sections: [
       {
         name: long,
-        monitors: createShown([long, words, "Short"], ["down", "degraded", "pending"]),
+        monitors: createMonitors([long, words, "Short"], ["down", "degraded", "pending"]),
       },
     ],
     incidents: [
@@ -126,7 +126,7 @@ export const extremes: Record<string, PageScene> = {
   },
   rtl: {
     page: { title: "حالة الخدمات", description: "كل ما نشغله، وكيف حاله الآن.", language: "ar" },
-    sections: [{ name: "المتجر", monitors: createShown(["الدفع (API v2)", "البحث"], ["down"]) }],
+    sections: [{ name: "المتجر", monitors: createMonitors(["الدفع (API v2)", "البحث"], ["down"]) }],
     incidents: [
       {
         ...checkout,

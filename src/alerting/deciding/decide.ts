@@ -106,7 +106,7 @@ export type Timer = {
   organizationId: string;
   /** The subject of an alert, a policy or person to drill, or a schedule with notices; otherwise a monitor. */
   monitorId: string;
-  /** The monitor to whose alert that of this one belongs; null or absent for none. */
+  /** The other monitor to whose alert this outage belongs; null or absent for none. */
   leaderId?: string | null;
   /** The alert whose timer is due; otherwise absent. */
   recordId?: string;

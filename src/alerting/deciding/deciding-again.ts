@@ -109,7 +109,7 @@ function explainRelease({ snapshot, out, now }: Decision, { id }: OpenRecord, ch
 function isStillWanted(decision: Decision, record: OpenRecord, { channelId, alert }: HeldMessage) {
   const channel = decision.snapshot.channels.get(channelId);
   if (channel === undefined || channel.personId !== null || isEscalation(alert)) return true;
-  // It can be enabled again before its quiet hours end.
+  // The channel can be enabled again before its quiet hours end.
   if (!channel.enabled) return true;
   const isKind = isWanted(channel.notifyOn, alert.type) || isWanted(channel.notifyOn, record.type);
   const isRecipient =

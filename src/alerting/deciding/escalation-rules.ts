@@ -25,8 +25,8 @@ const minuteMs = 60_000;
 const minPause = 5;
 
 /**
- * Returns the minutes from one run of all steps to the next. After the last step, it waits as long
- * as before it.
+ * Returns the minutes from the start of one round of steps to the next. The pause after the last step equals the pause
+ * before it.
  */
 function computeRoundMinutes({ steps, pauseMinutes = minPause }: Plan): number {
   const last = steps.at(-1)?.afterMinutes ?? 0;

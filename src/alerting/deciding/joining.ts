@@ -107,8 +107,8 @@ function addJoined({ snapshot, out }: JoiningContext, leader: WatchedMonitor, on
 }
 
 /**
- * Decides again whether an outage still belongs to that of another monitor. After that one is over, it waits for its
- * own check. Null if it is now reported itself.
+ * Decides again whether an outage belongs to the outage of another monitor. After the other outage is over, this one
+ * waits for its own check. Null if it gets its own alert now.
  */
 export function stayJoined(
   { snapshot, now }: JoiningContext,

@@ -50,7 +50,7 @@ type Ending =
 type Receipt = {
   /** Path of the message's ID in the response to an accepted message. */
   id: string;
-  /** Address of the service that reports it; absent for that of the gateway. */
+  /** Address of the service that reports receipts; absent if the gateway does. */
   url?: string;
   /** Path below that address, with `{{receipt}}` for the ID. */
   path: string;
@@ -115,9 +115,9 @@ export async function sendThroughGateway(
   request: GatewayRequest,
   context: DeliveryContext,
 ): Promise<Verdict> {
-  const built = buildRequest(request);
-  if (built === null) return failFinally("The account leads to another URL of the gateway.");
-  return sendProviderRequest(built, context, (response) => {
+  const httpRequest = buildRequest(request);
+  if (httpRequest === null) return failFinally("The account leads to another URL of the gateway.");
+  return sendProviderRequest(httpRequest, context, (response) => {
     const verdict = judgeResponse(request, response);
     const id = verdict.outcome === "delivered" ? findReceiptId(request, response) : null;
     const expiresAt = context.now + receiptTimes[request.type].waitMs;

@@ -85,25 +85,7 @@ export function buildMessage(
 ): Message {
   const [alert, ...more] = alerts;
   if (alert === undefined) throw new Error("A message needs an alert.");
-  const at = alerts.reduce((last, alert) => (alert.at > last ? alert.at : last), alert.at);
-  if (more.length > 0) {
-    const latest = pickLatestPerCase(alerts);
-    return {
-      id,
-      type: "digest",
-      tone: pickLoudest(latest.map(toneOf)),
-      severity: pickWorst(latest.map(severityOf)),
-      at,
-      title: composeOutageTitle(alerts, latest) ?? composeDigestTitle(latest),
-      lines: alerts.map(composeLine),
-      facts: [],
-      url: origin,
-      acknowledgeUrl: null,
-      acknowledgeUrls,
-      problem: null,
-      alerts,
-    };
-  }
+  if (more.length > 0) return buildDigest(id, alerts, origin, acknowledgeUrls);
   const custom = template === null || !("monitor" in alert.data) ? null : template;
   const facts = custom === null ? buildFacts(alert) : [];
   const tone = toneOf(alert);
@@ -125,7 +107,7 @@ export function buildMessage(
     type: alert.type,
     tone,
     severity: severityOf(alert),
-    at,
+    at: alert.at,
     title,
     lines: [...farewell, ...messageLines],
     facts,
@@ -133,6 +115,30 @@ export function buildMessage(
     acknowledgeUrl: acknowledgeUrls.get(alert.id) ?? null,
     acknowledgeUrls,
     problem: problem ?? { key, isOver },
+    alerts,
+  };
+}
+
+function buildDigest(
+  id: string,
+  alerts: readonly Alert[],
+  origin: string,
+  acknowledgeUrls: Message["acknowledgeUrls"],
+): Message {
+  const latest = pickLatestPerCase(alerts);
+  return {
+    id,
+    type: "digest",
+    tone: pickLoudest(latest.map(toneOf)),
+    severity: pickWorst(latest.map(severityOf)),
+    at: alerts.reduce((last, { at }) => (at > last ? at : last), ""),
+    title: composeOutageTitle(alerts, latest) ?? composeDigestTitle(latest),
+    lines: alerts.map(composeLine),
+    facts: [],
+    url: origin,
+    acknowledgeUrl: null,
+    acknowledgeUrls,
+    problem: null,
     alerts,
   };
 }

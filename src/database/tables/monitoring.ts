@@ -29,7 +29,7 @@ export const monitorGroups = sqliteTable(
     muted: flag("muted").notNull(),
     /** Escalation policy that new members get; guards replace its foreign key. */
     escalationPolicyId: text("escalation_policy_id"),
-    /** Uptime target of reports about the group, 0–1; null for that of the organization. */
+    /** Uptime target of reports about the group, 0–1; null for the organization's target. */
     slaTarget: real("sla_target"),
     version: integer("version").notNull(),
     createdAt: text("created_at").notNull(),

@@ -80,7 +80,7 @@ export const statusPages = sqliteTable(
     /** Whether visitors can subscribe the webhook of a chat. */
     chatSubscriptions: flag("chat_subscriptions").notNull().default(false),
     historyDays: integer("history_days").notNull(),
-    /** Uptime target of reports about the page, 0–1; null for that of the organization. */
+    /** Uptime target of reports about the page, 0–1; null for the organization's target. */
     slaTarget: real("sla_target"),
     /** IANA time zone name. */
     timeZone: text("time_zone").notNull(),

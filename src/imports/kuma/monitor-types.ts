@@ -1,4 +1,4 @@
-/** Maps each monitor type of Uptime Kuma to a type of ours. */
+/** Maps each monitor type of Uptime Kuma to one of our types. */
 import { convertDatabase, type MappedMonitor } from "./databases.ts";
 import {
   convertDocker,

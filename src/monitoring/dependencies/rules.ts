@@ -2,7 +2,7 @@ import type { StoredStatus } from "../../core/statuses.ts";
 
 /** A monitor on which a composite one depends. */
 export type Member = {
-  /** Null if someone who sees the composite monitor can be limited to groups without this one. */
+  /** Null if a viewer of the composite monitor can be limited to groups without this member. */
   name: string | null;
   status: StoredStatus | "paused";
 };

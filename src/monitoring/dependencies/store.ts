@@ -124,8 +124,8 @@ const hasLimitsSql = ["memberships", "invitations", "api_keys"]
   .join(" or ");
 
 /**
- * Lists the names and states of these monitors, on which another one depends. People limited to the group of that one
- * read the names in its results, so monitors of other groups are not named to them.
+ * Lists the names and states of the members of a composite monitor. A member of another group has no name if anyone is
+ * limited to the group of the composite monitor, because its results are visible there.
  */
 export const listMembers = (
   { store, organizationId }: Tenant,

@@ -7,7 +7,7 @@ export type Pause = { paused: boolean; pausedUntil: string | null };
 /** Fields of a pause in a request. */
 export type GivenPause = { paused?: boolean | undefined; pausedUntil?: string | null | undefined };
 
-/** Returns the pause after a change. An end pauses, `paused: true` alone has no end, and `paused: false` removes it. */
+/** Returns the pause after a change. `pausedUntil` alone pauses, `paused: true` alone removes the end, and `paused: false` resumes. */
 export function computePause(before: Pause, { paused, pausedUntil }: GivenPause): Pause {
   if (paused === undefined && pausedUntil === undefined)
     return { paused: before.paused, pausedUntil: before.pausedUntil };

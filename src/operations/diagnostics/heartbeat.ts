@@ -14,7 +14,7 @@ type Dependencies = {
   targets: TargetGuard;
   log: Pick<Log, "warn" | "info">;
   /** Returns the resource that this machine lacks, so that its checks are not judged; null for none. */
-  lackedNow: () => object | null;
+  findCurrentLack: () => object | null;
   exchange?: Exchange;
 };
 
@@ -41,8 +41,8 @@ export class Heartbeat {
 
   /** Sends one request, unless results can't be stored or checks can't be judged. Failures are logged once. */
   async runOnce() {
-    const { url, store, lackedNow, log } = this.#dependencies;
-    const isHealthy = store.writes.getFailingSince() === null && lackedNow() === null;
+    const { url, store, findCurrentLack, log } = this.#dependencies;
+    const isHealthy = store.writes.getFailingSince() === null && findCurrentLack() === null;
     if (url === null || !isHealthy) return;
     const reason = await this.#send(new URL(url));
     if (this.#stopping.signal.aborted) return;

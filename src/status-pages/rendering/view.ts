@@ -112,7 +112,7 @@ export type SectionView = {
   isFolded: boolean;
   /** Monitors of the section itself. */
   monitors: readonly MonitorView[];
-  /** Those of them that are listed, and the rest, which is up and folded into one line. */
+  /** The listed monitors. The rest is up and folded into one line. */
   listed: readonly MonitorView[];
   rest: readonly MonitorView[];
   nested: readonly SectionView[];

@@ -26,7 +26,7 @@ function createHeartbeat(address: string | null = url) {
       warn: (message, fields) => void logged.push(`${message}: ${JSON.stringify(fields)}`),
       info: (message) => void logged.push(message),
     },
-    lackedNow: () => state.lack,
+    findCurrentLack: () => state.lack,
     exchange,
   });
   return { heartbeat, state, requested, logged, response };

@@ -203,7 +203,7 @@ export class CheckEngine {
   /** Names a resource that this machine lacked since `from` (monotonic milliseconds); null if it lacked none. */
   lackedSince = (from: number) => this.trouble.findLackFor([], from);
 
-  lackedNow = () => this.trouble.findCurrentLack();
+  findCurrentLack = () => this.trouble.findCurrentLack();
 
   /**
    * Checks a monitor immediately. Resolves when the result is stored, with false if the monitor is paused or deleted.

@@ -203,7 +203,7 @@ test("MySQL gets no file of this machine", async () => {
   expect(outcome.message).toBe("The server requests a file of this machine, which is not sent.");
 });
 
-const asksCleartext: ServeSocket = (socket, secure) => {
+const requestCleartext: ServeSocket = (socket, secure) => {
   const hear = (line: Duplex) =>
     line.on("data", (data: Buffer) => {
       if (data.length === 8) {
@@ -220,12 +220,12 @@ const asksCleartext: ServeSocket = (socket, secure) => {
 };
 
 test("a PostgreSQL server that requests a cleartext password gets it only over TLS", async () => {
-  const plain = await checkServer("postgres", asksCleartext);
+  const plain = await checkServer("postgres", requestCleartext);
   expect(plain.outcome.message).toBe(
     "The server requests the password in cleartext over an unencrypted connection: turn on TLS.",
   );
   expect(plain.heard.toString("latin1")).not.toContain(canary);
-  const secured = await checkServer("postgres", asksCleartext, { tls: true, verifyTls: false });
+  const secured = await checkServer("postgres", requestCleartext, { tls: true, verifyTls: false });
   expect(secured.outcome.status).toBe("up");
   expect(secured.heard.toString("latin1")).toContain(canary);
 });
