@@ -46,6 +46,36 @@ test("after a suspension no reminder is sent for a monitor until it is checked a
   expect(hook.listTitles()).toEqual(["monitor.down Shop", "monitor.reminder Shop"]);
 });
 
+test.each([["restart"], ["standstill"]])(
+  "after a %s, a failed job that reports daily is not silent until its next report",
+  async (kind) => {
+    const world = await setUpTrouble();
+    await using hook = await world.inbox();
+    const fields = { interval: 86_400, alertChannelIds: [hook.id] };
+    const reminded = await world.createJob({ ...fields, name: "Backup", reminderInterval: 3_600 });
+    const snoozed = await world.createJob({ ...fields, name: "Import" });
+    for (const job of [reminded, snoozed]) await job.report({ status: "down" });
+    await world.send();
+    const { json } = await world.api("GET", `/api/v1/alerts?monitorId=${snoozed.id}`);
+    await world.api("POST", `/api/v1/alerts/${json.data[0].id}/snooze`, {
+      body: { until: new Date(world.time.now + 3_600_000).toISOString() },
+    });
+    const passedMs = kind === "standstill" ? 3_610_000 : 3_500_000;
+    world.time.now += passedMs;
+    world.world.runningSince = world.time.now;
+    hook.asked.length = 0;
+    await world.send();
+    expect(hook.asked).toHaveLength(0);
+    for (let minute = 0; minute < 8; minute++) {
+      world.time.now += 60_000;
+      await world.send();
+    }
+    const titles = hook.listTitles().join();
+    expect(titles).toContain("Backup");
+    expect(titles).toContain("Import");
+  },
+);
+
 test("a delivery that fails because of this machine is retried, and is not the channel's failure", async () => {
   const world = await setUpTrouble();
   await using hook = await world.inbox({}, replyWith(503));

@@ -135,6 +135,11 @@ export type Decision = {
 
 /** Delay of a due reminder while the monitor's checks have no verdict. */
 const unjudgedDelayMs = 60_000;
+/**
+ * Time after a start or a standstill in which a result is awaited. Later the last state counts, because the next result
+ * can follow a day later: a job that reports daily, or a daily check.
+ */
+const maxAwaitedMs = 300_000;
 
 /** The subjects that a decision reads, and the number of rows that it can write. */
 export type DecisionScope = Omit<SnapshotScope, "now"> & { rows: number; part: Part | null };
@@ -516,7 +521,7 @@ export function applyTimer(decision: Decision, { monitorId }: Timer) {
   const steady = stepAfterFlapping(memory, notified, state, audience, now);
   if (steady !== null) return applyStep(decision, monitor, steady, state, at, about);
   if (!isReminderDue(memory, reminderMsOf(monitor), now)) return;
-  if (!isJudged(monitor, decision.runningSince))
+  if (!isJudged(monitor, decision))
     return out.remember(monitorId, { ...memory, remindAt: now + unjudgedDelayMs });
   const record = findRecord(snapshot, monitorId, "state");
   const isHeld = record !== null && isQuiet(record);
@@ -530,13 +535,14 @@ export function applyTimer(decision: Decision, { monitorId }: Timer) {
   });
 }
 
-/** Whether a monitor has a check result since the start or the last standstill of this appliance. */
+/** Whether a monitor has a result since the start or the last standstill of this appliance, or was given time for one. */
 function isJudged(
   { notJudgedSince, lastCheckedAt }: WatchedMonitor,
-  runningSince = -Infinity,
+  { now, runningSince = -Infinity }: Decision,
 ): boolean {
   const checkedAt = lastCheckedAt === null ? Infinity : Date.parse(lastCheckedAt);
-  return notJudgedSince === null && checkedAt >= runningSince;
+  const isAwaited = checkedAt < runningSince && now - runningSince < maxAwaitedMs;
+  return notJudgedSince === null && !isAwaited;
 }
 
 /** Sends an alert again whose snooze is over. */
@@ -577,12 +583,12 @@ export function recordNotifiedAgain(
 }
 
 /** Whether the current state of a monitor is unknown, so that its alert can't return yet. */
-function isUncertain({ snapshot, runningSince }: Decision, { family, subjectId }: OpenRecord) {
+function isUncertain(decision: Decision, { family, subjectId }: OpenRecord) {
   if (family !== "state") return false;
-  const monitor = snapshot.monitors.get(subjectId);
+  const monitor = decision.snapshot.monitors.get(subjectId);
   if (monitor === undefined) return true;
   const isKnown = ["up", "degraded", "down"].includes(monitor.status);
-  return !isKnown || monitor.paused || monitor.groupPaused || !isJudged(monitor, runningSince);
+  return !isKnown || monitor.paused || monitor.groupPaused || !isJudged(monitor, decision);
 }
 
 /** Returns the channels that are notified again of an alert. */
