@@ -6,6 +6,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { sha256 } from "../../core/ids.ts";
 import { type Fields, parseObject } from "../../core/collections/objects.ts";
 import type { ScopeServices } from "../../events/scope.ts";
+import { readBytes } from "../../http/body.ts";
 import { respondTooManyRequests } from "../../http/responses/small-page.ts";
 import { findGateway, resolveSettings } from "../channels/gateways.ts";
 import type { ChannelSettings } from "../channels/kinds-schema.ts";
@@ -44,7 +45,7 @@ export async function serveKeyPress(
   if (waitSeconds > 0) return respondTooManyRequests(String(waitSeconds));
   const settings = await findVoiceSettings(services, target);
   const keyUrl = `${origin}${acknowledgePath}${token}${callPath}`;
-  const text = await readText(request);
+  const text = await readText(request, address);
   const isGenuine =
     settings?.preset !== "twilio" || isSignedByTwilio(request, keyUrl, text, settings);
   if (settings === null || text === null || !isGenuine)
@@ -83,10 +84,10 @@ async function findVoiceSettings(
   return gateway && (resolveSettings(vault, channel, gateway) as ChannelSettings<"voice">);
 }
 
-/** Returns the body of a request; null if it is too large, or its size is not announced. */
-async function readText(request: Request): Promise<string | null> {
-  const length = request.headers.get("content-length");
-  return length !== null && Number(length) <= maxBytes ? request.text() : null;
+/** Returns the body of a request; null if it is too large or did not arrive. */
+async function readText(request: Request, address: string): Promise<string | null> {
+  const bytes = await readBytes(request, { address, isKnown: false }, maxBytes).catch(() => null);
+  return bytes && new TextDecoder().decode(bytes);
 }
 
 const parseFields = (text: string): Fields =>
