@@ -1,7 +1,7 @@
 /** Use cases of messages: deliveries, preview, test alerts, test mails and mailed invitations. */
 import type { Scope } from "../events/scope.ts";
 import { type ChannelRow, findOrdinaryChannel, getAlertChannel } from "./channels/service.ts";
-import { formatTimestamp } from "../core/time/clock.ts";
+import { formatTimestamp, formatUtcMinute } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import type { Priority } from "../core/statuses.ts";
 import { assertFound, type Tenant } from "../database/rows.ts";
@@ -358,7 +358,7 @@ export async function mailInvitation(
     title: `${invitedBy} invites you to ${name}`,
     lines: [
       `You can join ${name} on Signalbox with the role ${role}.`,
-      `The link works once, until ${expiresAt.slice(0, 10)}. If you did not expect it, ignore this mail.`,
+      `The link works once, until ${formatUtcMinute(expiresAt)}. If you did not expect it, ignore this mail.`,
     ],
     url: link,
   });

@@ -55,7 +55,11 @@ function Details({ alert }: { alert: AlertDetails }) {
       <Panel title={t("Timeline")}>
         <ol className="lines alert-timeline">
           {alert.timeline.map((entry, index) => (
-            <Entry key={`${entry.at} ${index}`} entry={entry} title={alert.title} />
+            <Entry
+              key={`${entry.at} ${index}`}
+              entry={entry}
+              title={hasOneMessage(alert) ? alert.title : null}
+            />
           ))}
         </ol>
         {mayWrite && <NoteForm alert={alert} />}
@@ -138,12 +142,16 @@ function SubjectLink({ alert: { subject } }: { alert: AlertDetails }) {
 
 type TimelineEntry = AlertDetails["timeline"][number];
 
+/** Whether all messages of the alert have its title. Those of an incident have several. */
+const hasOneMessage = ({ timeline, title }: AlertDetails) =>
+  timeline.every(({ type, message }) => type !== "sent" || message === title);
+
 const entryLabels: Record<TimelineEntry["type"], string> = {
   opened: t("Opened"),
   changed: t("Changed"),
   held: t("Held"),
   joined: t("Joined"),
-  sent: t("Sent"),
+  sent: t("Sending"),
   delivered: t("Delivered"),
   failed: t("Failed"),
   skipped: t("Skipped"),
@@ -162,7 +170,8 @@ function Entry({
   title,
 }: {
   entry: TimelineEntry;
-  title: string;
+  /** The title of the alert, if no entry needs to repeat it. */
+  title: string | null;
 }) {
   const isBad = type === "failed";
   return (
