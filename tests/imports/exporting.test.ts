@@ -252,6 +252,31 @@ test("for Prometheus, a probe has the time that its check has", async () => {
   expect(jobs.map((job: Fields) => job["scrape_timeout"])).toEqual([undefined, "31s"]);
 });
 
+test.each(["gatus", "prometheus-blackbox"] as const)(
+  "for %s, JSON is sent as JSON",
+  async (format) => {
+    const shop = {
+      type: "http",
+      url: "https://shop.lan/",
+      method: "POST",
+      bodyType: "json",
+      body: "{}",
+    };
+    const { text, report } = await exportMonitors(format, { shop });
+    expect(text).toContain("Content-Type: application/json");
+    expect(report.join()).not.toContain("bodyType");
+  },
+);
+
+test("for Prometheus, records have the notation of DNS responses", async () => {
+  const { text } = await exportMonitors("prometheus-blackbox", {
+    zone: { type: "dns", host: "shop.lan", recordType: "AAAA", expected: ["2001:DB8:0::1"] },
+    mail: { type: "dns", host: "shop.lan", recordType: "MX", expected: ["Mail.lan"] },
+  });
+  expect(text).toContain("\\s2001:db8::1$");
+  expect(text).toContain("(?i)Mail\\.lan");
+});
+
 test("for Prometheus, an address of DNS is no part of another one", async () => {
   const { text } = await exportMonitors("prometheus-blackbox", {
     zone: { type: "dns", host: "shop.lan", expected: ["192.0.2.1"] },

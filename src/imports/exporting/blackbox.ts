@@ -2,7 +2,14 @@
 import type { Fields } from "../../core/collections/objects.ts";
 import { toText } from "../values.ts";
 import { parseResolver } from "../../monitoring/monitors/rules.ts";
-import { findQueryName, formatHost, normalizeFields, type OurMonitor } from "./monitors.ts";
+import {
+  buildHeaders,
+  findQueryName,
+  formatHost,
+  normalizeFields,
+  type OurMonitor,
+  toCanonicalAddress,
+} from "./monitors.ts";
 
 type Probe = { target: string; module: Fields; used: readonly string[] };
 
@@ -104,8 +111,8 @@ function buildDnsProbe({ host, recordType, resolver, expected }: Fields): Probe 
 /** The exporter searches a whole line, such as `shop.lan. 300 IN A 192.0.2.1`, where one address can be in another. */
 const buildRecordExpression = (recordType: string, value: string): string =>
   recordType === "A" || recordType === "AAAA"
-    ? `\\s${escapeExpression(value)}$`
-    : escapeExpression(value);
+    ? `\\s${escapeExpression(toCanonicalAddress(value))}$`
+    : `${recordType === "TXT" ? "" : "(?i)"}${escapeExpression(value)}`;
 
 const escapeExpression = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 
@@ -118,13 +125,14 @@ const buildDialogue = ({ send, expect }: Fields): Fields => {
 };
 
 function buildHttpProbe(monitor: Fields): Probe {
-  const { url, method, headers, body, basicAuth, bearerToken, keyword, keywordAbsent } = monitor;
+  const { url, method, body, basicAuth, bearerToken, keyword, keywordAbsent } = monitor;
+  const headers = buildHeaders(monitor);
   const codes = (monitor["expectedStatus"] as string[]).flatMap((range) => {
     const [first = 0, last = first] = range.split("-").map(Number);
     return Array.from({ length: last - first + 1 }, (_, index) => first + index);
   });
   const signIn = basicAuth as Fields | null;
-  const hasHeaders = Object.keys((headers ?? {}) as Fields).length > 0;
+  const hasHeaders = Object.keys(headers).length > 0;
   const http = {
     method,
     // The exporter expects 2xx by default.

@@ -7,10 +7,12 @@ import { Section } from "../gatus/section.ts";
 import { toText } from "../values.ts";
 import { buildCondition, buildStatusConditions, isPlain } from "./conditions.ts";
 import {
+  buildHeaders,
   computeSilence,
   findQueryName,
   formatHost,
   type ForeignEntry,
+  toCanonicalAddress,
   type OurMonitor,
 } from "./monitors.ts";
 
@@ -82,7 +84,7 @@ function buildDnsEndpoint({ host, recordType, resolver, expected }: Fields): End
 /** How Gatus writes a record in the body. It knows no other types, and only the last record of a response. */
 const recordFormats: Readonly<Record<string, (value: string) => string>> = createLookup({
   A: (value) => value,
-  AAAA: (value) => URL.parse(`http://[${value}]`)?.hostname.slice(1, -1) ?? value,
+  AAAA: toCanonicalAddress,
   CNAME: toFullName,
   NS: toFullName,
   // Gatus compares only the host, without the preference number.
@@ -109,7 +111,7 @@ const listHeaders = (headers: unknown) =>
   Object.keys((headers ?? {}) as Fields).length === 0 ? {} : { headers };
 
 function buildHttpEndpoint(monitor: Fields): Endpoint {
-  const { url, method, headers, body, basicAuth, bearerToken, expectedStatus } = monitor;
+  const { url, method, body, basicAuth, bearerToken, expectedStatus } = monitor;
   const assertions = (monitor["assertions"] ?? []) as Fields[];
   const conditions = [
     ...buildStatusConditions(expectedStatus as string[]),
@@ -124,7 +126,7 @@ function buildHttpEndpoint(monitor: Fields): Endpoint {
     conditions: conditions.length === 0 ? [connected] : conditions,
     more: {
       ...(method !== "GET" && { method }),
-      ...listHeaders({ ...authorization, ...(headers as Fields) }),
+      ...listHeaders({ ...authorization, ...buildHeaders(monitor) }),
       ...(body != null && body !== "" && { body }),
     },
   };

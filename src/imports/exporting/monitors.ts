@@ -54,6 +54,21 @@ export function computeSilence({ interval, grace, schedule, timeZone }: Fields):
   return Math.ceil(longest / 1_000) + extra;
 }
 
+/** Headers of a request with the Content-Type of a JSON body, which other programs do not add. */
+export function buildHeaders({ headers, bodyType, body }: Fields): Fields {
+  const own = (headers ?? {}) as Fields;
+  const hasType = Object.keys(own).some((name) => name.toLowerCase() === "content-type");
+  return bodyType === "json" && body != null && !hasType
+    ? { ...own, "Content-Type": "application/json" }
+    : own;
+}
+
+/** Returns an address in the notation of DNS responses (RFC 5952). */
+export const toCanonicalAddress = (address: string): string =>
+  isIP(address) === 6
+    ? (URL.parse(`http://[${address}]`)?.hostname.slice(1, -1) ?? address)
+    : address;
+
 export const formatHost = (host: unknown) =>
   String(host).includes(":") ? `[${String(host)}]` : String(host);
 
@@ -119,6 +134,8 @@ const ownFields =
 export function normalizeFields(fields: Fields): Fields {
   const { keyword, keywordAbsent, jsonPath, jsonEquals, assertions, ...others } =
     addDefaults(fields);
+  others["headers"] = buildHeaders(others);
+  if (others["bodyType"] === "json") others["bodyType"] = "text";
   const { url, bearerToken, headers, resolver } = others;
   const [, address = resolver] = /^\[(.*)\]:53$/.exec(toText(resolver)) ?? [];
   if (resolver != null) others["resolver"] = address;
