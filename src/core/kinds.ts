@@ -50,21 +50,21 @@ export type Kind = {
   /** Fields in a response. */
   shown: Shape;
   /** After a patch of the record `before`, nulls fields that another field's value makes invalid. */
-  cleared: (record: Fields, before: Fields) => Fields;
+  clearInvalid: (record: Fields, before: Fields) => Fields;
 };
 
 export function defineKind<F extends Shape>(
   fields: F,
   secrets: Readonly<Record<string, Destination<keyof F & string>>> = {},
   shown: Shape = {},
-  cleared: Kind["cleared"] = (record) => record,
+  clearInvalid: Kind["clearInvalid"] = (record) => record,
 ): Omit<Kind, "fields"> & { fields: F } {
   const names = Object.keys(secrets);
   return {
     fields,
     secrets: secrets as Kind["secrets"],
     shown: { ...omitSecrets(fields, names), ...shown },
-    cleared,
+    clearInvalid,
   };
 }
 

@@ -4,7 +4,7 @@ import { findLastSeqOfOrganization } from "../events/log.ts";
 import { runInSearchTurn } from "../events/organization-turns.ts";
 import type { Scope } from "../events/scope.ts";
 import { findOpenIncidentsAt } from "../incidents/past-store.ts";
-import { findPastStates, type StateThen } from "../monitoring/monitors/past-service.ts";
+import { findPastStates, type PastState } from "../monitoring/monitors/past-service.ts";
 import { findAllMatchingIds } from "./matches-store.ts";
 import { readRecentAt } from "./recent-sums.ts";
 import { compactOverview, hasMessage, sealPosition } from "./rules.ts";
@@ -41,7 +41,7 @@ export async function getPastOverview(
   const rows = await findOverviewMonitors(scope, matchingIds, (keys) =>
     readRecentAt(store, keys, at),
   );
-  const monitors = rows.map((row) => showState(row, states.get(row.id) as StateThen));
+  const monitors = rows.map((row) => showState(row, states.get(row.id) as PastState));
   return compactOverview({
     groups,
     monitors,
@@ -52,7 +52,7 @@ export async function getPastOverview(
 
 const showState = (
   row: OverviewMonitor,
-  { status, since, message }: StateThen,
+  { status, since, message }: PastState,
 ): OverviewMonitor => ({
   ...row,
   status,

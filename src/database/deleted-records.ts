@@ -126,7 +126,7 @@ function buildRowSql(table: SQLiteTable): string {
 const buildOwnerSql = (owner: string) =>
   owner === sectionGroup.column ? sectionGroupSql : `t."${owner}"`;
 
-const buildTakeSql = (table: SQLiteTable, owner: string) =>
+const buildMoveSql = (table: SQLiteTable, owner: string) =>
   `insert into deleted_rows (organization_id, record_id, table_name, content)
     select ?1, ${buildOwnerSql(owner)}, '${getTableName(table)}', ${buildRowSql(table)}
     from "${getTableName(table)}" t
@@ -135,7 +135,7 @@ const buildTakeSql = (table: SQLiteTable, owner: string) =>
 const removeSectionMonitorsSql = `delete from status_page_monitors as t where organization_id = ?1
   and ${sectionGroupSql} in (select value from json_each(?2))`;
 
-const buildTakeMembersSql = (column: "id" | "group_id") =>
+const buildMoveMembersSql = (column: "id" | "group_id") =>
   `insert into deleted_rows (organization_id, record_id, table_name, content)
     select ?1, ${column}, '${membership}',
       json_object('group_id', group_id, 'monitor_id', id, 'position', position)
@@ -143,10 +143,10 @@ const buildTakeMembersSql = (column: "id" | "group_id") =>
       and ${column} in (select value from json_each(?2))`;
 
 const findTakeTexts = createOnUse((noun, root) => [
-  buildTakeSql(root, "id"),
-  ...findRemovedTables(noun).map(({ table, owner }) => buildTakeSql(table, owner)),
-  ...(noun === "monitor" ? [buildTakeMembersSql("id")] : []),
-  ...(noun === "group" ? [buildTakeMembersSql("group_id"), removeSectionMonitorsSql] : []),
+  buildMoveSql(root, "id"),
+  ...findRemovedTables(noun).map(({ table, owner }) => buildMoveSql(table, owner)),
+  ...(noun === "monitor" ? [buildMoveMembersSql("id")] : []),
+  ...(noun === "group" ? [buildMoveMembersSql("group_id"), removeSectionMonitorsSql] : []),
 ]);
 
 const findRecordSql = createOnUse(

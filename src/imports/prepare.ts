@@ -101,7 +101,7 @@ type ImportContext = {
   /** Records of earlier imports from the source, by key. */
   known: ReadonlyMap<string, ExternalRecord>;
   /** IDs of the known records that still exist. */
-  here: ReadonlySet<string>;
+  existingIds: ReadonlySet<string>;
   options: ImportOptions;
   keyFor: MakingContext["keyOf"];
   importId: string;
@@ -158,11 +158,11 @@ export async function prepareImport(context: ImportContext): Promise<PreparedImp
 }
 
 async function beginPreparation(context: ImportContext): Promise<Preparation> {
-  const { scope, planned, known, here, options, keyFor } = context;
+  const { scope, planned, known, existingIds, options, keyFor } = context;
   const now = scope.clock();
   const at = formatTimestamp(now);
   const ids = new Map<string, string>();
-  for (const [key, { recordId }] of known) if (here.has(recordId)) ids.set(key, recordId);
+  for (const [key, { recordId }] of known) if (existingIds.has(recordId)) ids.set(key, recordId);
   const makingContext: MakingContext = {
     scope,
     now,
@@ -186,12 +186,12 @@ async function beginPreparation(context: ImportContext): Promise<Preparation> {
 }
 
 async function prepareRecord(preparation: Preparation, one: PlannedRecord): Promise<void> {
-  const { known, here } = preparation;
+  const { known, existingIds } = preparation;
   const record = known.get(keyOf(one));
   if (record === undefined) {
     if (one.noun !== "status-page" || !(await adoptPage(preparation, one)))
       await createRecord(preparation, one);
-  } else if (here.has(record.recordId)) await updateRecord(preparation, one, record);
+  } else if (existingIds.has(record.recordId)) await updateRecord(preparation, one, record);
   else
     addReportItem(preparation, one, "not-taken", [
       "Not imported: it was imported earlier and has been deleted since. Undo that import to import it again.",

@@ -53,7 +53,7 @@ export async function runImport(
   if (options.dryRun === true) {
     const { report } = await prepareImport({
       ...job,
-      here: existingIds,
+      existingIds,
       keyFor: () => undefined,
       importId: "",
     });
@@ -87,7 +87,7 @@ export async function runImport(
 
 /** Commits all records and makes the written heartbeats visible. */
 async function commitRecords(
-  job: Omit<Parameters<typeof prepareImport>[0], "here" | "keyFor" | "importId">,
+  job: Omit<Parameters<typeof prepareImport>[0], "existingIds" | "keyFor" | "importId">,
   run: ImportRow,
   destinations: ReadonlyMap<string, Destination>,
   { keys, ...history }: Awaited<ReturnType<typeof writeHistory>>,
@@ -97,7 +97,7 @@ async function commitRecords(
   const findKey = (externalId: string) => destinations.get(externalId)?.key;
   const ready = await prepareImport({
     ...job,
-    here: existingRecords,
+    existingIds: existingRecords,
     keyFor: findKey,
     importId: run.id,
   });
@@ -185,7 +185,7 @@ async function findDestinations(
   scope: Scope,
   planned: readonly PlannedRecord[],
   known: ReadonlyMap<string, ExternalRecord>,
-  here: ReadonlySet<string>,
+  existingIds: ReadonlySet<string>,
   { firstKey }: ImportRow,
 ) {
   const all = planned.filter(({ noun }) => noun === "monitor");
@@ -195,7 +195,7 @@ async function findDestinations(
   return new Map(
     all.flatMap((one, index): [string, Destination][] => {
       const record = known.get(keyOf(one));
-      if (record !== undefined && !here.has(record.recordId)) return [];
+      if (record !== undefined && !existingIds.has(record.recordId)) return [];
       const key = keys.get(record?.recordId ?? "");
       const after = key === undefined ? null : (lasts.get(key) ?? 0);
       const intervalSeconds = Number(one.fields["interval"]) || 60;
@@ -209,7 +209,7 @@ async function buildResultStatements(
   scope: Scope,
   planned: readonly PlannedRecord[],
   known: ReadonlyMap<string, ExternalRecord>,
-  here: ReadonlySet<string>,
+  existingIds: ReadonlySet<string>,
   destinations: ReadonlyMap<string, Destination>,
   used: ReadonlySet<number>,
 ): Promise<Statement[]> {
@@ -219,7 +219,7 @@ async function buildResultStatements(
   return old.flatMap((one) => {
     const from = destinations.get(one.externalId)?.key;
     const recordId = known.get(keyOf(one))?.recordId ?? "";
-    const to = here.has(recordId) ? keys.get(recordId) : undefined;
+    const to = existingIds.has(recordId) ? keys.get(recordId) : undefined;
     if (from === undefined || !used.has(from)) return [];
     return to === undefined ? [discardKeys(from, from)] : moveResults(from, to);
   });

@@ -73,7 +73,7 @@ export function Incident({
           </>
         )}
         {language.say(isOpen ? "openFor" : "lasted", { duration: length })}
-        {isWhole && <PageThen incident={incident} document={document} />}
+        {isWhole && <PastPageLink incident={incident} document={document} />}
       </p>
       {isWhole && postmortem !== null && (
         <section id="postmortem">
@@ -115,7 +115,7 @@ export function Incident({
 }
 
 /** Link to the status page at the start of the incident. */
-function PageThen({
+function PastPageLink({
   incident: { pastTime, isOpen },
   document: { view, language, to, isPreview = false, copy },
 }: {

@@ -28,11 +28,11 @@ const buildSite = (api: ServerClient, url: string, fields: Fields = {}) =>
 async function waitForMonitor(
   api: ServerClient,
   id: string,
-  isSo: (monitor: Json) => boolean,
+  isReached: (monitor: Json) => boolean,
 ): Promise<Json> {
   for (;;) {
     const { data } = (await api("GET", `/api/v1/monitors/${id}`)).json;
-    if (isSo(data)) return data;
+    if (isReached(data)) return data;
     await Bun.sleep(20);
   }
 }

@@ -244,9 +244,9 @@ export async function runClusterSoak({
       );
       return new Map(rows.map(({ owner, n }) => [owner, n]));
     };
-    const become = async (isSo: (owners: ReadonlyMap<string | null, number>) => boolean) => {
+    const become = async (isReached: (owners: ReadonlyMap<string | null, number>) => boolean) => {
       const from = performance.now();
-      while (!isSo(await readOwners())) {
+      while (!isReached(await readOwners())) {
         if (performance.now() - from > hopelessMs) throw new Error(`No new owners: “${name}”.`);
         await Bun.sleep(100);
       }

@@ -463,8 +463,8 @@ test("only months since the page's first incident exist", async () => {
 });
 
 /** Polls until the condition is true: pages follow a commit once they can be rendered again. */
-async function waitUntilTrue({ passPageTime }: Visitor, isSo: () => Promise<boolean>) {
-  while (!(await isSo())) {
+async function waitUntilTrue({ passPageTime }: Visitor, isReached: () => Promise<boolean>) {
+  while (!(await isReached())) {
     passPageTime(100);
     await Bun.sleep(1);
   }

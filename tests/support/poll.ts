@@ -19,10 +19,11 @@ export async function pollUntil<T>(
 }
 
 /** Waits until the condition is true. Throws with its code after two minutes. */
-export async function waitUntil(isSo: () => boolean | Promise<boolean>, everyMs = 5) {
+export async function waitUntil(isReached: () => boolean | Promise<boolean>, everyMs = 5) {
   const end = performance.now() + longestMs;
-  while (!(await isSo())) {
-    if (performance.now() > end) throw new Error(`After two minutes still not: ${isSo.toString()}`);
+  while (!(await isReached())) {
+    if (performance.now() > end)
+      throw new Error(`After two minutes still not: ${isReached.toString()}`);
     await Bun.sleep(everyMs);
   }
 }

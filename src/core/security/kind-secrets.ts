@@ -114,7 +114,7 @@ export function mergePatch(kinds: Kinds, type: string, record: Fields, patch: Fi
     else if (inner === "*") result[name] = fillStoredValues(value, isObject(known) ? known : {});
     else result[name] = { ...(known as Fields | null), ...value };
   }
-  return kinds[type]?.cleared(result, record) ?? result;
+  return kinds[type]?.clearInvalid(result, record) ?? result;
 }
 
 /** Inserts stored values for null. Header names are case-insensitive (RFC 9110 §5.1). */

@@ -68,7 +68,7 @@ type MonitorKind<F extends Record<string, z.ZodType>> = {
   /** Response fields that replace fields with secrets, and additional response fields. */
   shown?: Record<string, z.ZodType>;
   /** After a patch, nulls fields that another field's value makes invalid. */
-  cleared?: Kind["cleared"];
+  clearInvalid?: Kind["clearInvalid"];
 };
 
 const defineMonitorKind = <F extends Record<string, z.ZodType>>({
@@ -77,9 +77,9 @@ const defineMonitorKind = <F extends Record<string, z.ZodType>>({
   fields,
   secrets,
   shown,
-  cleared,
+  clearInvalid,
 }: MonitorKind<F>) => ({
-  ...defineKind(fields, secrets, shown, cleared),
+  ...defineKind(fields, secrets, shown, clearInvalid),
   description: `${name}: up when ${upWhen}`,
   name,
   upWhen,
@@ -94,7 +94,7 @@ export const monitorKinds = {
     fields: http,
     secrets: httpSecrets,
     shown: httpShown,
-    cleared: dropIdleLogin,
+    clearInvalid: dropIdleLogin,
   }),
   tcp: defineMonitorKind({
     name: "TCP port",
@@ -402,7 +402,7 @@ export const monitorKinds = {
       authPassword: hostDestination,
       privPassword: hostDestination,
     },
-    cleared: dropOtherVersion,
+    clearInvalid: dropOtherVersion,
   }),
   radius: defineMonitorKind({
     name: "RADIUS",

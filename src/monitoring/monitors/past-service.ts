@@ -7,7 +7,7 @@ import { findSeqAt, isLogCompleteSince } from "../../events/log.ts";
 import { findTraces, type Trace } from "./past-store.ts";
 
 /** The state of a monitor at a past time. `unknown` if no stored data shows it. */
-export type StateThen = {
+export type PastState = {
   status: MonitorStatus | "unknown";
   since: string;
   message: string | null;
@@ -28,7 +28,7 @@ export const statusAfterEvent = {
 export async function findPastStates(tenant: Tenant, ids: readonly string[], at: number) {
   const { store } = tenant;
   const traces = await findTraces(tenant, ids, await findSeqAt(store, formatTimestamp(at)));
-  const states = new Map<string, StateThen>();
+  const states = new Map<string, PastState>();
   for (const trace of traces) {
     if (Date.parse(trace.createdAt) > at) continue;
     states.set(trace.id, findState(trace, at) ?? (await findFirstState(tenant, trace)));
@@ -36,7 +36,7 @@ export async function findPastStates(tenant: Tenant, ids: readonly string[], at:
   return states;
 }
 
-function findState(trace: Trace, at: number): StateThen | null {
+function findState(trace: Trace, at: number): PastState | null {
   const { type, message, before, since, hasEnded, status, statusSince } = trace;
   if (type !== null && trace.at !== null)
     return { status: statusAfterEvent[type], since: trace.at, message };
@@ -49,7 +49,7 @@ function findState(trace: Trace, at: number): StateThen | null {
 async function findFirstState(
   { store }: Tenant,
   { createdAt }: Pick<Trace, "createdAt">,
-): Promise<StateThen> {
+): Promise<PastState> {
   const isNew = await isLogCompleteSince(store, createdAt);
   return { status: isNew ? "pending" : "unknown", since: createdAt, message: null };
 }

@@ -24,7 +24,8 @@ async function simulateChecks(monitors: readonly Monitor[], limits: Limits, unti
   const ends: { at: number; end: () => void }[] = [];
   const running = new Map<number, Monitor>();
   const getMonitor = (key: number) => monitors[key] as Monitor;
-  const count = (isSo: (monitor: Monitor) => boolean) => [...running.values()].filter(isSo).length;
+  const count = (isReached: (monitor: Monitor) => boolean) =>
+    [...running.values()].filter(isReached).length;
   const termsOf = ({ organizationId, lane, interval }: Monitor) => ({
     organizationId,
     lane,

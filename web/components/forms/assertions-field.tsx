@@ -145,7 +145,7 @@ type ControlsProps = {
 
 function AssertionControls({ number, sources, assertion, issues, onChange }: ControlsProps) {
   const { source, path, op } = assertion;
-  const writing = inputKindOf(assertion);
+  const inputKind = inputKindOf(assertion);
   const pathLabels = pathWords[source];
   const labelPart = (part: string) => t("{part} of assertion {number}", { part, number });
   return (
@@ -177,11 +177,11 @@ function AssertionControls({ number, sources, assertion, issues, onChange }: Con
         allowDeselect={false}
         error={issues.op}
       />
-      {writing !== "none" && (
+      {inputKind !== "none" && (
         <ValueInput
-          key={writing}
+          key={inputKind}
           label={labelPart(t("Value"))}
-          writing={writing}
+          inputKind={inputKind}
           placeholder={op === "matches" ? t("Regular expression (RE2)") : ""}
           value={assertion.value}
           onChange={(value) => onChange({ value })}
@@ -196,18 +196,18 @@ type Value = Assertion["value"];
 
 type ValueProps = {
   label: string;
-  writing: Exclude<InputKind, "none">;
+  inputKind: Exclude<InputKind, "none">;
   placeholder: string;
   value: Value;
   onChange: (value: Value) => void;
   error: string | undefined;
 };
 
-function ValueInput({ label, writing, placeholder, value, onChange, error }: ValueProps) {
+function ValueInput({ label, inputKind, placeholder, value, onChange, error }: ValueProps) {
   const [text, setText] = useState(() =>
-    writing === "any" ? formatScalar(value) : `${value ?? ""}`,
+    inputKind === "any" ? formatScalar(value) : `${value ?? ""}`,
   );
-  if (writing === "number")
+  if (inputKind === "number")
     return (
       <NumberInput
         aria-label={label}
@@ -225,7 +225,7 @@ function ValueInput({ label, writing, placeholder, value, onChange, error }: Val
       value={text}
       onChange={({ currentTarget }) => {
         setText(currentTarget.value);
-        onChange(writing === "any" ? parseScalar(currentTarget.value) : currentTarget.value);
+        onChange(inputKind === "any" ? parseScalar(currentTarget.value) : currentTarget.value);
       }}
       error={error}
     />

@@ -77,7 +77,7 @@ type ChannelKind<F extends Record<string, z.ZodType>> = {
   /** Field with a destination URL that replaces the usual one. */
   ownAddress?: keyof F & string;
   /** After a patch, resets fields that another field's value makes invalid. */
-  cleared?: Kind["cleared"];
+  clearInvalid?: Kind["clearInvalid"];
   /** Fields without effect, and texts, that depend on the values of other fields. */
   unused?: (settings: Readonly<Record<string, unknown>>) => readonly string[];
   adapt?: (settings: Readonly<Record<string, unknown>>) => {
@@ -89,10 +89,10 @@ type ChannelKind<F extends Record<string, z.ZodType>> = {
 export const defineChannelKind = <F extends Record<string, z.ZodType>>({
   fields,
   secrets,
-  cleared,
+  clearInvalid,
   ...words
 }: ChannelKind<F>) => ({
-  ...defineKind(fields, secrets, {}, cleared),
+  ...defineKind(fields, secrets, {}, clearInvalid),
   description: `${words.name}: ${words.summary}`,
   ...words,
 });

@@ -32,7 +32,7 @@ const describeGateway = (type: GatewayType) => ({
     // A preset never sends headers of a custom gateway.
     "headers.*": { url: isSameOrigin },
   },
-  cleared: (after: Fields, before: Fields) => clearGatewayFields(type, after, before),
+  clearInvalid: (after: Fields, before: Fields) => clearGatewayFields(type, after, before),
   address: ({ preset, url }: { preset: string; url: string | null }) =>
     url ?? findPreset(type, preset)?.url ?? "",
   ownAddress: "url" as const,
