@@ -8,15 +8,21 @@ import type { LoggedEvent } from "../../src/events/catalogue.ts";
 import { appendEvent, findLastSeq } from "../../src/events/log.ts";
 import { EventReader } from "../../src/events/reader.ts";
 import { createOrganization } from "../../src/accounts/organizations/service.ts";
+import { createMigratedStore } from "../support/engines.ts";
 import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 
-/** An organization in a database, and a function that appends events through any store on it. */
-async function createLog(file = ":memory:") {
+function createStoreInFile(file: string) {
   const database = openDatabase(file);
   migrate(database, assets.migrations);
-  const store = createEmbeddedStore(database);
+  return createEmbeddedStore(database);
+}
+
+const createLog = async () => createLogIn((await createMigratedStore()).store);
+
+/** An organization in a database, and a function that appends events through any store on it. */
+async function createLogIn<S extends Store>(store: S) {
   const { id: organizationId } = await createOrganization(store, () => 0, "Acme");
   const logged: string[] = [];
   const write = (message: string) => void logged.push(message);
@@ -100,7 +106,7 @@ describe("a subscriber of events", () => {
 
   test("sees events of another process", async () => {
     const file = join(newDirectory(), "events.db");
-    const { store, log, append } = await createLog(file);
+    const { store, log, append } = await createLogIn(createStoreInFile(file));
     const other = createEmbeddedStore(openDatabase(file));
     const { take, arrived, listAll } = createRecordingSubscriber();
     const subscription = new EventReader(store, log).subscribe(
@@ -121,7 +127,7 @@ describe("a subscriber of events", () => {
 
   test("sees them also if the store can't detect changes", async () => {
     const file = join(newDirectory(), "events.db");
-    const { store, log, append } = await createLog(file);
+    const { store, log, append } = await createLogIn(createStoreInFile(file));
     const other = createEmbeddedStore(openDatabase(file));
     const { take, arrived, listAll } = createRecordingSubscriber();
     const subscription = new EventReader({ ...store, revision: () => null }, log).subscribe(
