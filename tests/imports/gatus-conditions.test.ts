@@ -319,14 +319,14 @@ describe("other types check", () => {
     expect(await notesOf("[BODY] == 192.0.2.1")).toBe("");
   });
 
-  test("DNS with a resolver by name through the resolver of this machine", async () => {
+  test("DNS with a resolver by name, which needs its address", async () => {
     const dns = { "query-name": "example.org.", "query-type": "MX" };
     const byName = await importAll("dns.example", ["[DNS_RCODE] == NOERROR"], { dns });
     expect(byName).toMatchObject({
-      isIncomplete: false,
-      fields: { type: "dns", host: "example.org", recordType: "MX", resolver: null, paused: false },
+      isIncomplete: true,
+      fields: { type: "dns", host: "example.org", recordType: "MX", resolver: null, paused: true },
     });
-    expect(byName.notes.join()).toContain("dns.example is not an IP address");
+    expect(byName.notes.join()).toContain("lacks the IP address of its name server dns.example");
     for (const [url, resolver] of [
       ["9.9.9.9:5353", "9.9.9.9:5353"],
       ["[2620:fe::fe]:53", "[2620:fe::fe]:53"],

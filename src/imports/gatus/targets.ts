@@ -151,7 +151,7 @@ function buildDnsTarget(dns: Section, address: string): Target {
   const bare = (isIP(address) === 0 ? host : address).replace(/^\[|\]$/g, "");
   const family = isIP(bare);
   if (family === 0 && address !== "")
-    target.notes.push(`Queries the resolver of this machine: ${address} is not an IP address.`);
+    target.missing.push(`the IP address of its name server ${address}`);
   else if (address !== "")
     target.fields["resolver"] =
       port === undefined || isIP(address) !== 0

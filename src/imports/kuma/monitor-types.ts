@@ -185,14 +185,10 @@ function convertDns(m: Fields): MappedMonitor {
     .split(/[\s,]+/)
     .filter((server) => server !== "");
   const addresses = servers.filter((server) => /^[\d.]+$|:/.test(server));
-  if (servers.length > 1)
-    notes.push(
-      `Queries only ${addresses[0] ?? "this machine's name server"}, not ${servers.join(", ")}.`,
-    );
-  else if (servers.length === 1 && addresses.length === 0)
-    notes.push(
-      `Queries this machine's name server: ${servers[0]} is a name, and an address is needed.`,
-    );
+  if (servers.length > 0 && addresses.length === 0)
+    missing.push(`the IP address of its name server ${servers.join(", ")}`);
+  else if (servers.length > 1)
+    notes.push(`Queries only ${addresses[0] ?? ""}, not ${servers.join(", ")}.`);
   const [address] = addresses;
   const port = toNumber(m["port"]) || 53;
   const bare = address?.replace(/^\[|\]$/g, "");
