@@ -106,7 +106,11 @@ describe("a page whose monitors can't be judged", () => {
       { status: "unknown", lastKnownStatus: "up", notJudgedSince: since },
       { status: "up", lastKnownStatus: "up", notJudgedSince: null },
     ]);
-    const loaded = { ...data, windowsOver: async () => [], lastChange: async () => null };
+    const loaded = {
+      ...data,
+      readLimitedEndedWindows: async () => [],
+      lastChange: async () => null,
+    };
     const v2 = await buildV2Response("summary", loaded as unknown as LoadedPage, {
       url: "https://a.example",
       now,
