@@ -248,11 +248,13 @@ function RecipientFields({
         placeholder={t("Address or person")}
         data={people.map(labelOf)}
         limit={20}
+        openOnFocus={false}
         value={address}
         onChange={(next) => onChange({ address: next })}
       />
       <Select
         aria-label={t("Language {number}", { number })}
+        className="report-language"
         allowDeselect={false}
         data={languages}
         value={!isOfPage && language === "en" ? "" : language}
