@@ -51,7 +51,6 @@ import { trustedHeaderRoutes } from "./accounts/trusted-header/routes.ts";
 import { createSingleSignOnRoutes } from "./accounts/single-sign-on/routes.ts";
 import { findSignOutUrl } from "./accounts/single-sign-on/service.ts";
 import { createSignInRoutes } from "./accounts/sign-in/routes.ts";
-import { listOnly } from "./http/request-context.ts";
 import { heldChangeRoutes } from "./http/held-changes/routes.ts";
 import { createReportRoutes } from "./reports/routes.ts";
 import { createStatusPageDashboardRoutes } from "./status-pages/dashboard-routes.ts";
@@ -81,7 +80,7 @@ export type ApiDependencies = Parameters<typeof checkRoutes>[0] &
   Parameters<typeof createApplianceRoutes>[0];
 
 /** Routes of people, organizations and sign-in without further dependencies. */
-const accountRoutes = new Elysia({ name: "accounts", ...listOnly })
+const accountRoutes = new Elysia({ name: "accounts" })
   .use(profileRoutes)
   .use(twoFactorRoutes)
   .use(passkeyRoutes)
@@ -93,7 +92,7 @@ const accountRoutes = new Elysia({ name: "accounts", ...listOnly })
 
 /** Routes to sign in, by password or through a provider. */
 const createEntranceRoutes = (dependencies: ApiDependencies) =>
-  new Elysia({ name: "entrance", ...listOnly })
+  new Elysia({ name: "entrance" })
     .use(
       createSignInRoutes({
         ...dependencies,
@@ -104,7 +103,7 @@ const createEntranceRoutes = (dependencies: ApiDependencies) =>
     .use(trustedHeaderRoutes);
 
 const createAllStatusPageRoutes = (dependencies: ApiDependencies) =>
-  new Elysia({ name: "status-pages", ...listOnly })
+  new Elysia({ name: "status-pages" })
     .use(statusPageRoutes)
     .use(accessTokenRoutes)
     .use(createPublishingRoutes(dependencies))
@@ -112,7 +111,7 @@ const createAllStatusPageRoutes = (dependencies: ApiDependencies) =>
 
 export function createRoutes(dependencies: ApiDependencies) {
   /** Routes of `/api/v1`, which the OpenAPI document describes. */
-  const api = new Elysia({ name: "api", ...listOnly })
+  const api = new Elysia({ name: "api" })
     .use(incidentRoutes)
     .use(incidentTemplateRoutes)
     .use(heldChangeRoutes)
@@ -138,7 +137,7 @@ export function createRoutes(dependencies: ApiDependencies) {
     .use(settingsRoutes)
     .use(configRoutes);
   /** Routes of the admin page. They include those of `/api/v1`, with a session instead of a key. */
-  const dashboard = new Elysia({ name: "dashboard", prefix: "/dashboard", ...listOnly })
+  const dashboard = new Elysia({ name: "dashboard", prefix: "/dashboard" })
     .use(api)
     .use(groupDashboardRoutes)
     .use(maintenanceDashboardRoutes)

@@ -41,9 +41,6 @@ export const requestContext = new Elysia({ name: "request-context" }).decorate(
   {} as RequestContext,
 );
 
-/** Options of instances that only list routes. The server's own router also matches paths with a final slash. */
-export const listOnly = { strictPath: true } as const;
-
 /** Creates routes under a path, with the request context. */
 export const createRouter = <const Prefix extends string>(prefix: Prefix) =>
-  new Elysia({ prefix, ...listOnly }).use(requestContext);
+  new Elysia({ prefix }).use(requestContext);
