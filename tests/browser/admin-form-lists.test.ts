@@ -234,14 +234,30 @@ async function useList(
   );
   if (used.has(label) || !(await list.isVisible())) return [];
   used.add(label);
-  await list.focus();
   const [before, isText] = await list.evaluate(
     (input) => [input.value, input.classList.contains("mantine-Autocomplete-input")] as const,
   );
+  let { option, chosen } = await choose(page, list, isText ? "ArrowUp" : "ArrowDown");
+  // The first choice of a time can be the value that the field has.
+  for (let nth = 2; isText && chosen[0] === before && nth < 5; nth++)
+    ({ option, chosen } = await choose(page, list, ...Array<string>(nth).fill("ArrowDown")));
+  for (const key of ["Enter", "Enter"]) await page.keyboard.press(key);
+  await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+  // A chosen time is replaced by its meaning, and some options have a description.
+  const isChosen = isText
+    ? !["", before].includes(chosen[0] ?? "")
+    : chosen.some((text) => text !== "" && option?.startsWith(text));
+  return option === null || isChosen
+    ? []
+    : [`${label}: Enter on “${option}” led to “${chosen.join(", ")}”`];
+}
+
+/** Presses these keys until an option is active, and then Enter. Returns the option, and what the field has then. */
+async function choose(page: Page, list: ElementHandle<HTMLInputElement>, ...keys: string[]) {
+  await list.focus();
   let option: string | null = null;
   for (let nth = 0; nth < 4 && option === null; nth++) {
-    // The first choice of a time can be the value that the field has.
-    await page.keyboard.press(isText ? "ArrowUp" : "ArrowDown");
+    for (const key of keys) await page.keyboard.press(key);
     option = await list.evaluate((input) => {
       const active = document
         .getElementById(input.getAttribute("aria-controls") ?? "")
@@ -256,13 +272,5 @@ async function useList(
     const names = pills?.querySelectorAll(".mantine-Pill-label") ?? [];
     return [input.value, ...Array.from(names, (name) => name.textContent ?? "")];
   });
-  for (const key of ["Enter", "Enter"]) await page.keyboard.press(key);
-  await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
-  // A chosen time is replaced by its meaning, and some options have a description.
-  const isChosen = isText
-    ? !["", before].includes(chosen[0] ?? "")
-    : chosen.some((text) => text !== "" && option?.startsWith(text));
-  return option === null || isChosen
-    ? []
-    : [`${label}: Enter on “${option}” led to “${chosen.join(", ")}”`];
+  return { option, chosen };
 }
