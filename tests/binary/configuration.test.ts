@@ -63,7 +63,7 @@ test("the documented example is applied, exported and applied again, offline and
     server.child.kill("SIGHUP");
     const reader = server.child.stderr.pipeThrough(new TextDecoderStream()).getReader();
     let logged = "";
-    while (!/the configuration was applied.*made=0 changed=2 /.test(logged)) {
+    while (!/the configuration was applied.*created=0 changed=2 /.test(logged)) {
       const { value, done } = await reader.read();
       if (done) throw new Error(logged);
       logged += value;

@@ -310,7 +310,7 @@ test("address, scheme and host are read in few files, and all use the client's r
         "src/status-pages/site/hosts.ts",
       ],
     ],
-    [/\basSent\b/, ["src/http/access/trusted-proxies.ts", "src/http/listener.ts"]],
+    [/\brestoreSentRequest\b/, ["src/http/access/trusted-proxies.ts", "src/http/listener.ts"]],
   ];
   const root = join(import.meta.dir, "..", "..");
   const files = [...new Glob("src/**/*.{ts,tsx}").scanSync(root)].toSorted();
