@@ -188,6 +188,14 @@ test("only config.ts and main.ts read the environment, only main.ts ends the pro
   expect(found).toEqual([]);
 });
 
+test("bodies of requests are read only in http/body.ts, within limits, in chunks or not", async () => {
+  const reading = /\brequest\.(text|json|formData|bytes|arrayBuffer)\(/;
+  const texts = await Promise.all(sources.map((file) => Bun.file(join(root, file)).text()));
+  expect(sources.filter((_, index) => reading.test(texts[index] ?? ""))).toEqual([
+    "src/http/body.ts",
+  ]);
+});
+
 test("only database and cli know how the data is stored", async () => {
   const found: string[] = [];
   for (const file of sources)

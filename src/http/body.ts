@@ -98,6 +98,16 @@ export async function readBytes(
   }
 }
 
+/** Reads a form of a visitor (application/x-www-form-urlencoded); empty if it is too long or does not arrive. */
+export async function readForm(
+  request: Request,
+  address: string,
+  maxLength: number,
+): Promise<URLSearchParams> {
+  const bytes = await readBytes(request, { address, isKnown: false }, maxLength).catch(() => null);
+  return new URLSearchParams(new TextDecoder().decode(bytes ?? new Uint8Array()));
+}
+
 function reserveBytes(client: BodyClient, bytes: number): () => void {
   if ("organizationId" in client) return budgets.known.take(client.organizationId, bytes);
   const budget = client.isKnown ? budgets.known : budgets.strangers;

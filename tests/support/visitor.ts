@@ -84,7 +84,7 @@ export async function createVisitor({
         Host: host,
         ...(body !== undefined && {
           "Content-Type": "application/x-www-form-urlencoded",
-          "Content-Length": String(body.length),
+          ...(!("Transfer-Encoding" in headers) && { "Content-Length": String(body.length) }),
         }),
         ...headers,
       },

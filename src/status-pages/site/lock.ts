@@ -61,7 +61,7 @@ export function createPageLock(
   async function unlock(request: Request, page: PageHead, visited: VisitedPage): Promise<Response> {
     const { home, language } = visited;
     const address = addressOf(request);
-    const { password = "", path = "" } = await readFormFields(request);
+    const { password = "", path = "" } = await readFormFields(request, address);
     const to = isWithin(home, path) ? path : home;
     const tryAgain = async (trouble: "tooManyAttempts" | "tooManyPeopleOpen", seconds = "1") => {
       const retryText = `${language.say(trouble)} ${sayTryAgain(language, Number(seconds))}`;

@@ -1,4 +1,5 @@
 /** Reads forms of visitors, and responds if there is no page. */
+import { readForm } from "../../http/body.ts";
 import { pathOf } from "../../http/request.ts";
 import { respondWithSmallPage } from "../../http/responses/small-page.ts";
 import type { Language } from "../languages/language.ts";
@@ -7,11 +8,12 @@ import { renderBadge } from "../rendering/badges.ts";
 
 const maxFormBytes = 4_096;
 
-/** Reads the fields of a form (application/x-www-form-urlencoded); empty if it is too long or has no Content-Length. */
-export async function readFormFields(request: Request): Promise<Record<string, string>> {
-  const length = Number(request.headers.get("content-length") ?? maxFormBytes + 1);
-  return Object.fromEntries(new URLSearchParams(length > maxFormBytes ? "" : await request.text()));
-}
+/** Returns the fields of a short form. */
+export const readFormFields = async (
+  request: Request,
+  address: string,
+): Promise<Record<string, string>> =>
+  Object.fromEntries(await readForm(request, address, maxFormBytes));
 
 /** Creates the same response for missing, private and unpublished content. Badge paths get an SVG. */
 export function respondNotFound(request: Request): Response {

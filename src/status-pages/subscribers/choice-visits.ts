@@ -1,4 +1,5 @@
 /** Shows subscribers their choice of notices, and stores changes of it. */
+import { readForm } from "../../http/body.ts";
 import { subscriberBounds } from "../../core/limits.ts";
 import type { Scope } from "../../events/scope.ts";
 import {
@@ -21,6 +22,8 @@ const maxFormBytes = 256 * 1024;
 /** A visit of a subscriber through a link of an e-mail. */
 export type SubscriberVisit = {
   request: Request;
+  /** Address of the client. */
+  sender: string;
   scope: Scope;
   row: SubscriberRow;
   page: PlainPage;
@@ -28,12 +31,12 @@ export type SubscriberVisit = {
 
 /** Responds to the link with which a subscriber changes the choice or unsubscribes. */
 export async function respondWithChoice(
-  { request, scope, row, page }: SubscriberVisit,
+  { request, sender, scope, row, page }: SubscriberVisit,
   language: Language,
 ): Promise<Response> {
   const { title } = page;
   const { id, address } = row;
-  const fields = request.method === "POST" ? await readForm(request) : null;
+  const fields = request.method === "POST" ? await readForm(request, sender, maxFormBytes) : null;
   const isHidden = (await findRefusal(scope.store, page, row)) !== null;
   const isSaving = fields?.get("do") === "save";
   if (fields?.get("do") === "unsubscribe" || (isHidden && fields !== null && !isSaving)) {
@@ -77,9 +80,4 @@ export async function respondWithChoice(
   await updateSubscriber(scope, page.id, id, choice);
   const spoken = getLanguage(choice.language ?? page.language);
   return respond(choice, { text: spoken.say("saved"), isTrouble: false }, { language: spoken });
-}
-
-async function readForm(request: Request): Promise<URLSearchParams> {
-  const length = Number(request.headers.get("content-length") ?? maxFormBytes + 1);
-  return new URLSearchParams(length > maxFormBytes ? "" : await request.text());
 }

@@ -40,7 +40,8 @@ export function createSubscriptions({ services, signUps, addressOf }: Dependenci
   return {
     async signUp(request, page, chosen, { person, takesMail }) {
       const language = getLanguage(chosen);
-      const sent = await readSubmission(request);
+      const address = addressOf(request);
+      const sent = await readSubmission(request, address);
       const { medium, email } = sent;
       if (!(medium === "chat" ? takesChats(page) : takesMail)) return null;
       const respond = (trouble: string | null, status: number) => ({
@@ -53,7 +54,6 @@ export function createSubscriptions({ services, signUps, addressOf }: Dependenci
         ...respond(`${language.say(why)} ${sayTryAgain(language, seconds)}`, 429),
         retryAfter: seconds,
       });
-      const address = addressOf(request);
       const pause = signUps.take(address);
       if (pause > 0) return refuse("tooManySignUps", pause);
       const trouble = findIssue(language, sent, person);
@@ -76,7 +76,13 @@ export function createSubscriptions({ services, signUps, addressOf }: Dependenci
       const page = row && (await findPlainPage({ store, organizationId }, row.pageId));
       if (row === null || page === null) return respondWithEnd(verb, languageOfVisitor(request));
       return respondToSubscriber(
-        { request, scope: createVisitorScope(organizationId), row, page },
+        {
+          request,
+          sender: addressOf(request),
+          scope: createVisitorScope(organizationId),
+          row,
+          page,
+        },
         verb,
       );
     },
@@ -112,8 +118,8 @@ type Submission =
   | { medium: "email"; email: string }
   | { medium: "chat"; email: ""; type: ChatType | null; webhookUrl: string };
 
-async function readSubmission(request: Request): Promise<Submission> {
-  const { email = "", webhookUrl } = await readFormFields(request);
+async function readSubmission(request: Request, sender: string): Promise<Submission> {
+  const { email = "", webhookUrl } = await readFormFields(request, sender);
   if (webhookUrl === undefined) return { medium: "email", email: email.trim().slice(0, 320) };
   const address = webhookUrl.trim();
   return { medium: "chat", email: "", type: findChatType(address), webhookUrl: address };

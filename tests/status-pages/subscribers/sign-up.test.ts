@@ -13,6 +13,25 @@ import {
 
 const day = 86_400;
 
+test("forms of visitors arrive also in chunks, in which some proxies forward them", async () => {
+  await using publisher = await createPublisher();
+  const headers = { "Transfer-Encoding": "chunked" };
+  const post = (path: string, form: Record<string, string>, host?: string) =>
+    publisher.get(path, { method: "POST", form, headers, ...(host && { host }) });
+  expect((await publisher.signUp(ann, { headers })).text).toContain("Check your inbox");
+  await publisher.send();
+  await followMailLink(publisher, findLink(publisher.mails[0] ?? { text: "" }, "confirm"), "POST");
+  await publisher.createIncident();
+  await publisher.send();
+  const { host, pathname } = new URL(findLink(publisher.mails.at(-1) ?? { text: "" }, "manage"));
+  expect((await post(pathname, { incidents: "on", from: "major" }, host)).status).toBe(200);
+  expect((await publisher.subscribers())[0]).toMatchObject({ maintenance: false });
+  const password = "correct horse battery";
+  await publisher.publish({ visibility: "password", password });
+  const opened = await post("/status/ours", { password });
+  expect([opened.status, opened.headers.has("set-cookie")]).toEqual([303, true]);
+});
+
 describe.concurrent("a sign-up reveals nothing about the address", () => {
   test("unknown, pending, limited or subscribed: the response is the same", async () => {
     await using publisher = await createPublisher();
