@@ -13,6 +13,7 @@ import { invalidFieldError, parse } from "../../core/validation.ts";
 import { buildIdTable, overLimitError } from "../../database/references.ts";
 import { guard, retryOnStaleRead, type Statement, type Store } from "../../database/store.ts";
 import { invitations, memberships } from "../../database/tables/accounts.ts";
+import { auditEntries } from "../../database/tables/events.ts";
 import {
   countAttempt,
   buildHashingClient,
@@ -260,6 +261,11 @@ export function buildJoinStatements(
   const at = formatTimestamp(clock());
   return [
     ...buildInvitationRemoval(store, invitation, createExpiredError, isEntitled),
+    // The audit log reads the address of an invitation from its row, which is now removed.
+    store.db
+      .update(auditEntries)
+      .set({ subjectName: person.name })
+      .where(matchValues(auditEntries, { organizationId, subjectId: invitation.id })),
     ...addMembership(store, {
       organizationId,
       personId: person.id,

@@ -20,6 +20,9 @@ const units: Record<string, string> = {
   certificateExpiryDays: t("days"),
 };
 
+/** Fields whose values are words such as `weeks`, with names like those of fields. */
+const fieldsOfWords = new Set(["unit", "days"]);
+
 const longestText = 160;
 const listedItems = 5;
 const id = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -39,6 +42,7 @@ export function describeValue(
   }
   if (typeof value === "string") {
     if (id.test(value)) return names[value] ?? t("a deleted record");
+    if (fieldsOfWords.has(field)) return nameField(value);
     return value.length > longestText ? `${value.slice(0, longestText)}…` : value;
   }
   const parts = Array.isArray(value)
@@ -49,7 +53,7 @@ export function describeValue(
       )
     : Object.entries(value).map(
         ([name, inner]) =>
-          `${describePath(name, nameField)}: ${describeInner(inner, names, nameField)}`,
+          `${describePath(name, nameField)}: ${describeInner(name, inner, names, nameField)}`,
       );
   if (parts.length === 0) return t("none");
   const more = parts.length - listedItems;
@@ -63,8 +67,8 @@ export function describeValue(
 const describePath = (name: string, nameField: NameField) =>
   name.split(".").map(nameField).join(" ");
 
-function describeInner(value: unknown, names: Names, nameField: NameField): string {
-  const text = describeValue("", value, names, nameField);
+function describeInner(path: string, value: unknown, names: Names, nameField: NameField): string {
+  const text = describeValue(path.split(".").at(-1) ?? "", value, names, nameField);
   const isNested = isObject(value) || (Array.isArray(value) && value.length > 0);
   return isNested ? `(${text})` : text;
 }

@@ -135,7 +135,7 @@ describe("an invitation", () => {
 describe("accepting", () => {
   test("creates a new person, who chooses a name and a password and is signed in", async () => {
     const appliance = await testAppliance();
-    const { tokenFor } = await setUpInviting(appliance);
+    const { owner, tokenFor } = await setUpInviting(appliance);
     const token = await tokenFor("bea@team.example", "viewer");
     const bea = createBrowser(appliance);
     expect((await bea.post("/invitations/look", { token })).json.data).toEqual({
@@ -154,6 +154,9 @@ describe("accepting", () => {
     const { data } = (await bea.page("GET", "/session")).json;
     expect(data.person).toMatchObject({ name: "Bea", email: "bea@team.example" });
     expect(data.organizations).toMatchObject([{ id: appliance.ours.id, role: "viewer" }]);
+    // The invitation no longer exists. The audit log names its invitee all the same.
+    const path = "/dashboard/audit-log?action=invitation.created";
+    expect((await owner.page("GET", path)).json.data).toMatchObject([{ subjectName: "Bea" }]);
     expect((await bea.post("/invitations/accept", { token, name: "B", password })).status).toBe(
       404,
     );
