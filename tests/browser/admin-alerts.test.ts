@@ -73,6 +73,32 @@ describeInChromium("alerts", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
+  test("equal messages to several channels are one line of the timeline", async () => {
+    for (const name of ["Chat", "Mail", "Pager"])
+      await world.ask("POST", "/api/v1/alert-channels", {
+        type: "webhook",
+        name,
+        url: inbox.at("/hook"),
+      });
+    await world.ask("POST", "/api/v1/incidents", { title: "Full disk", severity: "minor" });
+    const findAlert = async () => (await list()).find(({ title }) => title.includes("Full disk"));
+    await waitUntil(async () => (await findAlert()) !== undefined, 100);
+    const { id } = (await findAlert()) as Json;
+    await using open = await world.open(browser, `/alerts/${id}`);
+    const { page } = open;
+    const line = page.getByRole("listitem").filter({ hasText: "Sending to" });
+    await line.getByText("2 more").waitFor();
+    await storePicture(page, "alert-folded.png");
+    await line.getByRole("button", { name: "Show all" }).click();
+    expect((await line.locator("bdi").allTextContents()).toSorted()).toEqual([
+      "Chat",
+      "Mail",
+      "Night shift",
+      "Pager",
+    ]);
+    expect(open.faults).toEqual([]);
+  });
+
   test("on a phone, the link of a message and one tap acknowledge an alert without signing in", async () => {
     await waitUntil(() => inbox.asked.length > 0, 100);
     const sent = inbox.asked.flatMap((request) => {

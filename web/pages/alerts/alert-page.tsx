@@ -2,6 +2,7 @@
 import { Textarea } from "@mantine/core";
 import { Link, useParams } from "@tanstack/react-router";
 import { dot, formatReason } from "../../components/display/format.ts";
+import { Names, shortenNames } from "../../components/display/name-list.tsx";
 import { Time } from "../../components/display/time.tsx";
 import { Confirm } from "../../components/confirm.tsx";
 import { BusyButton } from "../../components/forms/busy-button.tsx";
@@ -54,10 +55,10 @@ function Details({ alert }: { alert: AlertDetails }) {
       )}
       <Panel title={t("Timeline")}>
         <ol className="lines alert-timeline">
-          {alert.timeline.map((entry, index) => (
+          {foldChannels(alert.timeline).map((entries, index) => (
             <Entry
-              key={`${entry.at} ${index}`}
-              entry={entry}
+              key={`${entries[0].at} ${index}`}
+              entries={entries}
               title={hasOneMessage(alert) ? alert.title : null}
             />
           ))}
@@ -142,6 +143,14 @@ function SubjectLink({ alert: { subject } }: { alert: AlertDetails }) {
 
 type TimelineEntry = AlertDetails["timeline"][number];
 
+/** Joins the entries about equal messages to several channels within the same minute. */
+const foldChannels = (timeline: readonly TimelineEntry[]) =>
+  [
+    ...Map.groupBy(timeline, ({ at, type, message, channel }, index) =>
+      channel === null ? index : `${at.slice(0, 16)} ${type} ${message}`,
+    ).values(),
+  ] as [TimelineEntry, ...TimelineEntry[]][];
+
 /** Whether all messages of the alert have its title. Those of an incident have several. */
 const hasOneMessage = ({ timeline, title }: AlertDetails) =>
   timeline.every(({ type, message }) => type !== "sent" || message === title);
@@ -166,20 +175,36 @@ const entryLabels: Record<TimelineEntry["type"], string> = {
 };
 
 function Entry({
-  entry: { at, type, message, actor, channel },
+  entries,
   title,
 }: {
-  entry: TimelineEntry;
+  entries: readonly [TimelineEntry, ...TimelineEntry[]];
   /** The title of the alert, if no entry needs to repeat it. */
   title: string | null;
 }) {
+  const [{ at, type, message, actor }] = entries;
+  const [isOpen, setOpen] = useState(false);
   const isBad = type === "failed";
+  const names = entries.flatMap(({ channel }) =>
+    channel === null ? [] : [channel.name ?? t("a deleted channel")],
+  );
+  const shortNames = shortenNames(names);
+  const isShort = !isOpen && !isBad;
   return (
     <li>
       <Time at={at} as="seconds" />
       <span className="line-words">
         <b className={isBad ? "down" : ""}>{entryLabels[type] ?? type}</b>
-        {channel !== null && t(" to {name}", { name: channel.name ?? t("a deleted channel") })}
+        {names.length > 0 &&
+          tNode(" to {name}", { name: <Names names={isShort ? shortNames : names} /> })}
+        {isShort && shortNames.length < names.length && (
+          <>
+            {" "}
+            <button type="button" className="link" onClick={() => setOpen(true)}>
+              {t("Show all")}
+            </button>
+          </>
+        )}
         {actor !== null && t(" by {name}", { name: actor.name })}
         {message !== null && message !== title && (
           <span className="alert-message">
