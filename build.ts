@@ -297,7 +297,7 @@ async function buildWeb({ isQuick = false } = {}) {
   const maskable = await addAsset("maskable-512.png", Bun.file("web/icons/maskable-512.png"));
   await buildAdmin(fonts, icon, maskable);
   await buildApplication(icon, maskable);
-  await buildReference(icon);
+  await buildReference(fonts, icon);
   await buildHttpsRecipe(icon);
   await addAsset("public/status.js", Bun.file("web/status/status.js"));
   await addAsset("public/copy.js", Bun.file("web/status/copy.js"));
@@ -352,12 +352,15 @@ async function buildStatusStyles(fonts: ReadonlyMap<string, string>): Promise<st
 }
 
 /** Builds the API reference: `docs.html`, its script and its styles. */
-async function buildReference(icon: string) {
+async function buildReference(fonts: ReadonlyMap<string, string>, icon: string) {
   const library = Bun.resolveSync("@scalar/api-reference", import.meta.dir);
   const standalone = library.replace(/dist\/.*$/, "dist/browser/standalone.js");
   await writePage("docs.html", "web/docs/index.html", {
     icon,
-    styles: await addAsset("docs.css", Bun.file("web/docs/docs.css")),
+    styles: await addAsset(
+      "docs.css",
+      inlineFonts(await Bun.file("web/docs/docs.css").text(), fonts),
+    ),
     reference: await addAsset("reference.js", Bun.file(standalone)),
     script: await addAsset("docs.js", Bun.file("web/docs/docs.js")),
   });
