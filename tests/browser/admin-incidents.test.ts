@@ -493,7 +493,7 @@ describeInChromium("incidents", (browser) => {
     expect(gap).toBeGreaterThan(8);
     expect(await findViolations(publicPage.page)).toEqual([]);
     await storePicture(publicPage.page, "status-postmortem-1280-light.png");
-    await page.getByRole("button", { name: "Actions for the postmortem" }).click();
+    await page.getByRole("button", { name: "More actions" }).click();
     await page.getByRole("menuitem", { name: "Delete" }).click();
     const written = page.getByText("A worker kept the old key.");
     await written.waitFor({ state: "detached" });

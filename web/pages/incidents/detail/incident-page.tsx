@@ -192,6 +192,7 @@ function Actions({
   const isOver = incident.status === "resolved";
   return (
     <>
+      {mayWrite && <StatusButton incident={incident} draft={draft} />}
       {mayWrite && <Button onClick={() => onDialog("edit")}>{t("Edit")}</Button>}
       <MoreActions>
         <MenuItem icon="page" onClick={() => onDialog("preview")}>
@@ -213,7 +214,6 @@ function Actions({
           }
         />
       </MoreActions>
-      {mayWrite && <StatusButton incident={incident} draft={draft} />}
     </>
   );
 }

@@ -11,7 +11,7 @@ import { queryClient } from "../../../data/query.ts";
 import { useMayChange } from "../../../components/display/partial-record.tsx";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { Markdown } from "../../../components/display/markdown.tsx";
-import { DangerItem, MenuItem, RowMenu } from "../../../components/menus.tsx";
+import { MenuItem, MoreActions, RecordItems } from "../../../components/menus.tsx";
 import { Time } from "../../../components/display/time.tsx";
 import { hold } from "../../../components/held-changes.tsx";
 import { postmortemKeyOf, useDeleting } from "../../../components/deletion.ts";
@@ -105,7 +105,6 @@ export function PostmortemActions({
     void savePostmortem(id, { published: false }, incident).catch(notifyError);
   return (
     <>
-      <Button onClick={onWrite}>{t("Edit")}</Button>
       {!isPublished && (
         <Button
           variant="filled"
@@ -116,26 +115,22 @@ export function PostmortemActions({
           {t("Publish")}
         </Button>
       )}
-      <RowMenu label={t("Actions for the postmortem")}>
-        {() => (
-          <>
-            {isPublished && (
-              <MenuItem icon="lock" onClick={unpublishPostmortem}>
-                {t("Unpublish")}
-              </MenuItem>
-            )}
-            <DangerItem
-              icon="trash"
-              onClick={() => {
-                deletePostmortem(incident);
-                void navigate({ to: "/incidents/$id", params: { id } });
-              }}
-            >
-              {t("Delete")}
-            </DangerItem>
-          </>
+      <Button onClick={onWrite}>{t("Edit")}</Button>
+      <MoreActions>
+        {isPublished && (
+          <MenuItem icon="lock" onClick={unpublishPostmortem}>
+            {t("Unpublish")}
+          </MenuItem>
         )}
-      </RowMenu>
+        <RecordItems
+          id={id}
+          curl={() => ({ method: "GET", route: v1.incidents({ id }) })}
+          onDelete={() => {
+            deletePostmortem(incident);
+            void navigate({ to: "/incidents/$id", params: { id } });
+          }}
+        />
+      </MoreActions>
       {isPublishing && <PublishDialog incident={incident} onClose={() => setPublishing(false)} />}
     </>
   );
