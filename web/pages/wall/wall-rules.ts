@@ -15,14 +15,15 @@ import { stateWords } from "../../components/display/state-words.ts";
 import { t, tCount } from "../../language/text.ts";
 
 /**
- * Number of columns that makes `count` tiles largest in the available space. `ratio` is a tile's
- * width divided by its height.
+ * Number of columns that makes `count` tiles largest in the available space and leaves few positions
+ * empty. `ratio` is a tile's width divided by its height.
  */
 export function chooseColumns(count: number, width: number, height: number, ratio: number): number {
   let best = { columns: 1, size: 0 };
   for (let columns = 1; columns <= count; columns++) {
     const rows = Math.ceil(count / columns);
-    const size = Math.min(width / columns / ratio, height / rows);
+    const filled = count / (columns * rows);
+    const size = Math.min(width / columns / ratio, height / rows) * filled;
     if (size > best.size) best = { columns, size };
   }
   return best.columns;
