@@ -12,6 +12,8 @@ const howTo = [
  * lists all other commands.
  */
 export function addCompletion(program: Command) {
+  // The library prints with `console.log`, which ignores a full disk.
+  console.log = (text: string) => void process.stdout.write(`${text}\n`);
   tab(program, { completionCommandName: "completion" });
   program.commands
     .find((command) => command.name() === "completion")

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
-import { runSignalbox } from "../support/binary.ts";
+import { binary, runSignalbox } from "../support/binary.ts";
 import {
   createServerClient,
   createMachine,
@@ -14,6 +14,36 @@ import { waitUntil } from "../support/poll.ts";
 
 const newKey = ["keys", "create", "--org", "acme", "--name", "Script"];
 const keyShape = /^sbx_[0-9A-Za-z]{43}$/;
+
+// /dev/full rejects every write, as a full disk does.
+test.if(process.platform === "linux")(
+  "a command whose output is lost fails with the reason, and ends",
+  async () => {
+    await using box = await createMachineWithKey();
+    const data = ["--data-dir", box.dataDir];
+    const commands = [
+      ["version"],
+      ["licences"],
+      ["--help"],
+      ["completion", "bash"],
+      ["keys", "list", ...data],
+      ["export", "--org", "acme", ...data],
+      ["audit-log", "export", "--org", "acme", ...data],
+      ["doctor", "--offline", ...data],
+    ];
+    for (const command of commands) {
+      const child = Bun.spawn([binary, ...command], {
+        stdout: Bun.file("/dev/full"),
+        stderr: "pipe",
+      });
+      expect([command, await new Response(child.stderr).text(), await child.exited]).toEqual([
+        command,
+        "signalbox: ENOSPC: no space left on device, write\n",
+        1,
+      ]);
+    }
+  },
+);
 
 describe("data is written to stdout, messages to stderr", () => {
   test("creating an organization prints its slug and nothing else", async () => {

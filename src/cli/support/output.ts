@@ -1,8 +1,9 @@
 /** Prints tables and JSON, for people and programs, safely for terminals. */
 import { fstatSync, writeSync } from "node:fs";
+import { isatty } from "node:tty";
 
 /**
- * Makes writes to standard output and standard error synchronous if they are files. On a full disk,
+ * Makes writes to standard output and standard error synchronous if they are files or devices. On a full disk,
  * Bun's streams would retry forever after a partial write, and the process would not end. Throws
  * the error of the disk.
  */
@@ -12,7 +13,7 @@ export function writeFilesAtOnce() {
     [2, "stderr"],
   ] as const)
     // Creating the streams takes several milliseconds of a start.
-    if (isFile(fd))
+    if (isFileOrDevice(fd))
       process[name].write = (text: string | Uint8Array) => {
         let unwritten = typeof text === "string" ? Buffer.from(text) : text;
         while (unwritten.length > 0) unwritten = unwritten.subarray(writeSync(fd, unwritten));
@@ -20,9 +21,10 @@ export function writeFilesAtOnce() {
       };
 }
 
-function isFile(fd: number): boolean {
+function isFileOrDevice(fd: number): boolean {
   try {
-    return fstatSync(fd).isFile();
+    const stat = fstatSync(fd);
+    return stat.isFile() || (stat.isCharacterDevice() && !isatty(fd));
   } catch {
     return false;
   }
