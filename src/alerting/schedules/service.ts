@@ -23,7 +23,6 @@ import { scheduleOverrides, schedules } from "../../database/tables/schedules.ts
 import { commit, guardCurrent, guardUnconditional } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import {
-  describeLayer,
   type DutySpan,
   findOnCall,
   findUpcoming,
@@ -159,7 +158,7 @@ export function updateSchedule(scope: Scope, id: string, patch: SchedulePatch) {
   });
 }
 
-/** Replaces layers by sentences with the names of their people. */
+/** Replaces the people of layers by their names. */
 async function describeForAudit(scope: Scope, versions: readonly StoredSchedule[]) {
   const names = await findNames(
     scope,
@@ -167,7 +166,10 @@ async function describeForAudit(scope: Scope, versions: readonly StoredSchedule[
   );
   return versions.map(({ layers, ...fields }) => ({
     ...fields,
-    layers: layers.map((layer) => describeLayer(layer, (id) => names.get(id) ?? "someone")),
+    layers: layers.map((layer) => ({
+      ...layer,
+      personIds: layer.personIds.map((id) => names.get(id) ?? "someone"),
+    })),
   }));
 }
 

@@ -3,6 +3,8 @@ import { type DeletableNoun, deletableNouns } from "../../core/deletable-nouns.t
 import { type Fields, isObject } from "../../core/collections/objects.ts";
 import type { FieldChange } from "../../core/field-changes.ts";
 import { t } from "../../core/text/texts.ts";
+import { describeLayer } from "../../alerting/schedules/rules.ts";
+import type { ScheduleLayer } from "../../alerting/schedules/schema.ts";
 import type { AuditEntry } from "./schema.ts";
 import { describeField } from "./sentence-rules.ts";
 
@@ -19,9 +21,6 @@ const units: Record<string, string> = {
   grace: "s",
   certificateExpiryDays: t("days"),
 };
-
-/** Fields whose values are words such as `weeks`, with names like those of fields. */
-const fieldsOfWords = new Set(["unit", "days"]);
 
 const longestText = 160;
 const listedItems = 5;
@@ -42,9 +41,11 @@ export function describeValue(
   }
   if (typeof value === "string") {
     if (id.test(value)) return names[value] ?? t("a deleted record");
-    if (fieldsOfWords.has(field)) return nameField(value);
     return value.length > longestText ? `${value.slice(0, longestText)}…` : value;
   }
+  // A layer of a schedule, stored with the names of its people.
+  if (field === "layers" && isObject(value))
+    return describeLayer({ end: null, hours: [], ...value } as unknown as ScheduleLayer, String);
   const parts = Array.isArray(value)
     ? value.map((item) =>
         isObject(item) && value.length > 1
@@ -53,7 +54,7 @@ export function describeValue(
       )
     : Object.entries(value).map(
         ([name, inner]) =>
-          `${describePath(name, nameField)}: ${describeInner(name, inner, names, nameField)}`,
+          `${describePath(name, nameField)}: ${describeInner(inner, names, nameField)}`,
       );
   if (parts.length === 0) return t("none");
   const more = parts.length - listedItems;
@@ -67,8 +68,8 @@ export function describeValue(
 const describePath = (name: string, nameField: NameField) =>
   name.split(".").map(nameField).join(" ");
 
-function describeInner(path: string, value: unknown, names: Names, nameField: NameField): string {
-  const text = describeValue(path.split(".").at(-1) ?? "", value, names, nameField);
+function describeInner(value: unknown, names: Names, nameField: NameField): string {
+  const text = describeValue("", value, names, nameField);
   const isNested = isObject(value) || (Array.isArray(value) && value.length > 0);
   return isNested ? `(${text})` : text;
 }

@@ -11,7 +11,6 @@ import { canary } from "../../support/samples.ts";
 import { listChannelHomes, listMonitorHomes } from "../../support/secret-homes.ts";
 import { signInMember } from "../../support/people.ts";
 import type { AuditEntry } from "../../../src/operations/audit-log/schema.ts";
-import { describeValue } from "../../../src/operations/audit-log/value-rules.ts";
 
 async function startLog() {
   const appliance = await testAppliance();
@@ -48,14 +47,6 @@ describe("a record that is sent back whole is logged with its only change", () =
       [{ field, before: before[field], after, truncated: [] }],
     ]);
   });
-});
-
-test("words in the layers of a schedule are in the reader's language, but not names", () => {
-  const layers = [{ name: "weeks", unit: "weeks", hours: [{ days: ["monday"], from: "09:00" }] }];
-  const nameField = (field: string) => field.toUpperCase();
-  expect(describeValue("layers", layers, {}, nameField)).toBe(
-    "NAME: weeks, UNIT: WEEKS, HOURS: (DAYS: (MONDAY), FROM: 09:00)",
-  );
 });
 
 test("a change of the interval is one field, with the value before", async () => {
