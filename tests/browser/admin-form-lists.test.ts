@@ -255,9 +255,11 @@ async function useList(
 /** Presses these keys until an option is active, and then Enter. Returns the option, and what the field has then. */
 async function choose(page: Page, list: ElementHandle<HTMLInputElement>, ...keys: string[]) {
   await list.focus();
+  await runTimers(page);
   let option: string | null = null;
   for (let nth = 0; nth < 4 && option === null; nth++) {
     for (const key of keys) await page.keyboard.press(key);
+    await runTimers(page);
     option = await list.evaluate((input) => {
       const active = document
         .getElementById(input.getAttribute("aria-controls") ?? "")
@@ -274,3 +276,6 @@ async function choose(page: Page, list: ElementHandle<HTMLInputElement>, ...keys
   });
   return { option, chosen };
 }
+
+/** Waits for the timers with which an opening list sets its active option. */
+const runTimers = (page: Page) => page.evaluate(() => new Promise((done) => setTimeout(done)));
