@@ -4,7 +4,7 @@
  */
 import { watch } from "node:fs";
 import { cp, mkdir, readdir, rm } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { createConfigSchema } from "./src/configuration/document.ts";
 import { prebuildEmptyDatabase } from "./src/database/file/data-directory.ts";
 import { adminLanguages, type AdminLanguage, nameAdminPage } from "./src/core/admin-languages.ts";
@@ -94,8 +94,10 @@ const createRequirePlugin = (required: Map<string, string>): Bun.BunPlugin => ({
   setup(builder) {
     builder.onResolve({ filter: /./ }, ({ path, importer, kind }) => {
       if (kind !== "require-call" || importer.includes("node_modules")) return undefined;
-      const name = `required-${basename(path, ".ts")}.js`;
-      required.set(name, Bun.resolveSync(path, dirname(importer)));
+      const file = Bun.resolveSync(path, dirname(importer));
+      const hash = Bun.hash(relative(import.meta.dir, file)).toString(36);
+      const name = `required-${basename(path, ".ts")}-${hash}.js`;
+      required.set(name, file);
       return { path: `./${name}`, external: true };
     });
   },
