@@ -3,7 +3,7 @@ import { type Fields } from "../../core/collections/objects.ts";
 import { excerptText, formatDuration, toLine } from "../../core/text/formatting.ts";
 import { findFirstIssue } from "../../core/validation.ts";
 import { NewMonitor } from "../../monitoring/monitors/schema.ts";
-import { buildSharedToken } from "../../monitoring/pings/gatus-token.ts";
+import { buildSharedToken } from "../../monitoring/pings/ping-rules.ts";
 import { toCleanLine, type ConvertedRecord, findIssue, toParagraphs, clamp } from "../values.ts";
 import { fitSilence } from "../silence.ts";
 import { readAlerting } from "./alerts.ts";

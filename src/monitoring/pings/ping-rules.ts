@@ -1,4 +1,4 @@
-/** Parses pings in the format of Healthchecks.io: https://healthchecks.io/docs/http_api/ */
+/** Parses pings in the format of Healthchecks.io (https://healthchecks.io/docs/http_api/), and tokens of Gatus. */
 import type { ReportKind } from "../../core/statuses.ts";
 
 /** Returns the report of a ping, from the end of its path. */
@@ -52,3 +52,10 @@ export function isResolvedAlert(body: string): boolean {
     /^\s*\{[^[]*"status":\s*"resolved"/.test(body)
   );
 }
+
+/**
+ * Returns the push token of a job whose token other jobs of Gatus have, too. Gatus tells them apart by the key in the
+ * path, which it derives from group and name.
+ */
+export const buildSharedToken = (key: string, token: string): string =>
+  `${key.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "-")}:${token}`;

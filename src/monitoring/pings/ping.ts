@@ -19,13 +19,13 @@ import { findByPushToken } from "../checks/engine/watched-monitors.ts";
 import { NewMonitor } from "../monitors/schema.ts";
 import { resumeMonitor } from "../monitors/bulk-service.ts";
 import { createMonitor } from "../monitors/service.ts";
-import { buildSharedToken } from "./gatus-token.ts";
 import {
   decodeOutput,
   isResolvedAlert,
   isRunId,
   parseAction,
   type PingAction,
+  buildSharedToken,
 } from "./ping-rules.ts";
 import { createReport, type PushReport } from "../jobs/report-rules.ts";
 import { listBySlug } from "../jobs/store.ts";

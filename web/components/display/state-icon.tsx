@@ -1,4 +1,4 @@
-/** States of monitors: icons, labels and their order by severity. */
+/** States of monitors: icons, labels, words and their order by severity. */
 import type { ReactNode } from "react";
 import { t } from "../../language/text.ts";
 
@@ -13,6 +13,17 @@ export const stateLabels: Record<State, string> = {
   paused: t("Paused"),
   pending: t("Pending"),
   unknown: t("Not judged"),
+};
+
+/** Names of states within a sentence, such as `3 down`. */
+export const stateWords: Record<State, string> = {
+  up: t("up"),
+  degraded: t("degraded"),
+  down: t("down"),
+  maintenance: t("maintenance"),
+  paused: t("paused"),
+  pending: t("pending"),
+  unknown: t("not judged"),
 };
 
 const cutOut = {

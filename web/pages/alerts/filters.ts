@@ -1,6 +1,19 @@
 import { priorities } from "../../../src/core/statuses.ts";
 import type { AlertSummary } from "../../../src/alerting/records/schema.ts";
-import { problemTypes } from "./problem-types.ts";
+
+/** Types of the last message about a problem. */
+export const problemTypes = [
+  "monitor.down",
+  "monitor.degraded",
+  "monitor.flapping",
+  "certificate.expiring",
+  "incident.opened",
+  "incident.updated",
+  "channel.failed",
+  "appliance.troubled",
+  "source.opened",
+  "drill",
+] as const;
 
 /** Filters of the list, as URL parameters. */
 export type AlertFilters = {

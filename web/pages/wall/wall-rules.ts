@@ -10,8 +10,8 @@ import {
   stateLabels,
   worstFirst,
   findWorst,
+  stateWords,
 } from "../../components/display/state-icon.tsx";
-import { stateWords } from "../../components/display/state-words.ts";
 import { t, tCount } from "../../language/text.ts";
 
 /**

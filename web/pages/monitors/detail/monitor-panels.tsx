@@ -17,7 +17,7 @@ import { dot, formatLatency, formatReason } from "../../../components/display/fo
 import { Icon } from "../../../components/display/icons.tsx";
 import { Markdown } from "../../../components/display/markdown.tsx";
 import { Panel } from "../../../components/page.tsx";
-import { StateIcon, stateLabels } from "../../../components/display/state-icon.tsx";
+import { StateIcon, stateLabels, stateWords } from "../../../components/display/state-icon.tsx";
 import {
   formatUnbrokenDuration,
   Time,
@@ -35,7 +35,6 @@ import {
   useAlertRecipients,
   useHeartbeats,
 } from "../data.ts";
-import { stateWords } from "../../../components/display/state-words.ts";
 import { getTypeName } from "../type-names.ts";
 import { describePace } from "./pace.ts";
 import type { PageSpan } from "./spans.ts";

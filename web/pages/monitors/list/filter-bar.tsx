@@ -10,9 +10,8 @@ import {
   SearchField,
 } from "../../../components/forms/filter-fields.tsx";
 import { Icon } from "../../../components/display/icons.tsx";
-import { type State, StateIcon } from "../../../components/display/state-icon.tsx";
+import { type State, StateIcon, stateWords } from "../../../components/display/state-icon.tsx";
 import type { Filters } from "./filters.ts";
-import { stateWords } from "../../../components/display/state-words.ts";
 import { familyOf, orderedTypes } from "../type-families.ts";
 import { getTypeName } from "../type-names.ts";
 import { t } from "../../../language/text.ts";

@@ -6,10 +6,14 @@ import { v1 } from "../../../data/client.ts";
 import { formatCount } from "../../../components/display/format.ts";
 import { Icon } from "../../../components/display/icons.tsx";
 import { ActionItem, MenuItem, RecordItems, RowMenu } from "../../../components/menus.tsx";
-import { type State, StateIcon, worstFirst } from "../../../components/display/state-icon.tsx";
+import {
+  type State,
+  StateIcon,
+  worstFirst,
+  stateWords,
+} from "../../../components/display/state-icon.tsx";
 import { deleteGroup } from "../actions.ts";
 import { getGroupActions } from "../record-actions.ts";
-import { stateWords } from "../../../components/display/state-words.ts";
 import { endDrag, startDrag } from "./drag-and-drop.ts";
 import { foldedGroups } from "./list-state.ts";
 import type { Head } from "./rows.ts";
