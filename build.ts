@@ -15,7 +15,7 @@ import { type Architecture, downloadPackages } from "./release/debian.ts";
 import { renderFormula } from "./release/formula.ts";
 import { writeImage } from "./release/image.ts";
 import { buildDeb, buildRpm } from "./release/linux-packages.ts";
-import { buildBillOfMaterials, renderLicences, listShippedPackages } from "./release/packages.ts";
+import { buildBillOfMaterials, renderLicenses, listShippedPackages } from "./release/packages.ts";
 import { type FindText, loadDictionary, translateSource } from "./release/page-texts.ts";
 import { sign } from "./release/sign.ts";
 import manifest from "./package.json" with { type: "json" };
@@ -160,10 +160,10 @@ async function buildAll() {
   });
   prebuildEmptyDatabase("dist/migrations");
   const packages = listShippedPackages();
-  const licences = renderLicences(packages);
-  await Bun.write("dist/legal/licences.txt.zst", Bun.zstdCompressSync(licences));
+  const licenses = renderLicenses(packages);
+  await Bun.write("dist/legal/licenses.txt.zst", Bun.zstdCompressSync(licenses));
   await Bun.write("dist/signalbox.cdx.json", buildBillOfMaterials(packages, built.builtAt));
-  if (has("--all") || has("--image") || has("--packages")) await buildRelease(packages, licences);
+  if (has("--all") || has("--image") || has("--packages")) await buildRelease(packages, licenses);
   else
     await compile(
       await bundle(),
@@ -172,7 +172,7 @@ async function buildAll() {
   await rm(code, { recursive: true });
 }
 
-async function buildRelease(packages: ReturnType<typeof listShippedPackages>, licences: string) {
+async function buildRelease(packages: ReturnType<typeof listShippedPackages>, licenses: string) {
   const { state, output } = await auditPackages();
   if (state === "vulnerable") throw new Error(output);
   if (state === "skipped") console.warn(`NOT AUDITED: no response from the registry: ${output}`);
@@ -181,7 +181,7 @@ async function buildRelease(packages: ReturnType<typeof listShippedPackages>, li
   for (const target of needed) await compile(chunks, `dist/${targets[target]}`, target);
   const files = [...needed.map((target) => targets[target] as string), "signalbox.cdx.json"];
   if (has("--image")) files.push(...(await writeImages(packages)));
-  if (has("--packages")) files.push(...(await writePackages(licences)));
+  if (has("--packages")) files.push(...(await writePackages(licenses)));
   const hashes = await hashFiles(files);
   if (has("--all")) {
     const base = process.env["SIGNALBOX_RELEASE_URL"];
@@ -226,7 +226,7 @@ async function writeImages(packages: ReturnType<typeof listShippedPackages>): Pr
 }
 
 /** Writes a package of each format per architecture. Returns their file names. */
-async function writePackages(licences: string): Promise<string[]> {
+async function writePackages(licenses: string): Promise<string[]> {
   process.umask(0o022);
   const names: string[] = [];
   const formats = { deb: buildDeb, rpm: buildRpm };
@@ -237,7 +237,7 @@ async function writePackages(licences: string): Promise<string[]> {
       await mkdir(folder, { recursive: true });
       const executable = `dist/${targets[linux[architecture]]}`;
       const { builtAt } = built;
-      buildPackage(`dist/${name}`, { architecture, executable, licences, builtAt, folder });
+      buildPackage(`dist/${name}`, { architecture, executable, licenses, builtAt, folder });
       await rm(folder, { recursive: true });
       reportSize(name);
       names.push(name);

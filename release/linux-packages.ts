@@ -9,8 +9,8 @@ type PackageSource = {
   architecture: Architecture;
   /** Path of the executable for Linux with glibc. */
   executable: string;
-  /** Licences of all components. */
-  licences: string;
+  /** Licenses of all components. */
+  licenses: string;
   /** ISO 8601 time of the commit. */
   builtAt: string | null;
   /** Temporary folder, which is emptied. */
@@ -33,7 +33,7 @@ const scripts = {
 };
 
 /** Writes the files of the package below a folder. */
-function layOut({ folder, executable, licences }: PackageSource, root: string) {
+function layOut({ folder, executable, licenses }: PackageSource, root: string) {
   rmSync(folder, { recursive: true, force: true });
   const write = (path: string, text: string) => {
     const file = join(root, path);
@@ -52,7 +52,7 @@ function layOut({ folder, executable, licences }: PackageSource, root: string) {
   });
   write(unit, service);
   write(settings, settingsTemplate);
-  write("/usr/share/doc/signalbox/copyright", licences);
+  write("/usr/share/doc/signalbox/copyright", licenses);
   mkdirSync(join(root, "usr/bin"), { recursive: true, mode: 0o755 });
   copyFileSync(executable, join(root, "usr/bin/signalbox"));
   chmodSync(join(root, "usr/bin/signalbox"), 0o755);

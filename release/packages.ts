@@ -1,4 +1,4 @@
-/** Lists the packages in the executable, their licences, and the bill of materials. */
+/** Lists the packages in the executable, their licenses, and the bill of materials. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import manifest from "../package.json" with { type: "json" };
@@ -6,14 +6,14 @@ import manifest from "../package.json" with { type: "json" };
 type Package = {
   name: string;
   version: string;
-  /** SPDX licence expression. */
-  licence: string;
-  /** Licence text in the package; null if the package only names the licence. */
+  /** SPDX license expression. */
+  license: string;
+  /** License text in the package; null if the package only names the license. */
   text: string | null;
 };
 
-/** Licences under which packages can be part of the executable. */
-export const allowedLicences =
+/** Licenses under which packages can be part of the executable. */
+export const allowedLicenses =
   "MIT MIT-0 ISC 0BSD BSD-2-Clause BSD-3-Clause Apache-2.0 Unlicense CC0-1.0 OFL-1.1".split(" ");
 
 /** Development dependencies whose files are embedded in the executable. */
@@ -32,7 +32,7 @@ export function listShippedPackages(): Package[] {
     if (found.has(key)) return;
     const file = readdirSync(folder).find((entry) => /^(licen[cs]e|copying)/i.test(entry));
     const text = file === undefined ? null : readFileSync(join(folder, file), "utf8").trim();
-    found.set(key, { name, version, licence: license, text });
+    found.set(key, { name, version, license, text });
     for (const dependency of Object.keys(dependencies)) add(dependency, folder);
   };
   for (const name of [...Object.keys(manifest.dependencies), ...embedded]) add(name, root);
@@ -54,15 +54,15 @@ function manifestOf(folder: string) {
   };
 }
 
-/** Returns all licences with their texts, each text once. */
-export function renderLicences(packages: readonly Package[]): string {
+/** Returns all licenses with their texts, each text once. */
+export function renderLicenses(packages: readonly Package[]): string {
   const runtime = readFileSync(
     join(root, "node_modules/bun-types/docs/project/license.mdx"),
     "utf8",
   );
-  const groups = Map.groupBy(packages, ({ licence, text }) => text ?? licence);
+  const groups = Map.groupBy(packages, ({ license, text }) => text ?? license);
   const sections = [...groups].map(([text, members]) => {
-    const names = members.map(({ name, version, licence }) => `${name} ${version} (${licence})`);
+    const names = members.map(({ name, version, license }) => `${name} ${version} (${license})`);
     return `${names.join("\n")}\n\n${text}`;
   });
   const rule = `\n\n${"-".repeat(80)}\n\n`;
@@ -81,12 +81,12 @@ export function buildBillOfMaterials(
   timestamp: string | null,
   system?: SystemPackages,
 ): string {
-  const buildComponent = (type: string, name: string, version: string, licence: string) => {
+  const buildComponent = (type: string, name: string, version: string, license: string) => {
     const purl = type === "library" ? `pkg:npm/${name.replace("@", "%40")}@${version}` : undefined;
-    const licences = /[()\s]/.test(licence)
-      ? [{ expression: licence }]
-      : [{ license: { id: licence } }];
-    return { type, "bom-ref": `${name}@${version}`, name, version, licenses: licences, purl };
+    const licenses = /[()\s]/.test(license)
+      ? [{ expression: license }]
+      : [{ license: { id: license } }];
+    return { type, "bom-ref": `${name}@${version}`, name, version, licenses, purl };
   };
   const bill = {
     bomFormat: "CycloneDX",
@@ -103,8 +103,8 @@ export function buildBillOfMaterials(
     },
     components: [
       buildComponent("platform", "bun", Bun.version, "MIT"),
-      ...packages.map(({ name, version, licence }) =>
-        buildComponent("library", name, version, licence),
+      ...packages.map(({ name, version, license }) =>
+        buildComponent("library", name, version, license),
       ),
       ...listSystemComponents(system),
     ],

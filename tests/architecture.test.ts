@@ -86,11 +86,11 @@ const together: Record<string, string> = {
 const layers: [name: RegExp, imports: RegExp][] = [
   [
     /(^|-)(schema|rules)\.ts$/,
-    /^(zod|croner|rrule-temporal|.*core\/.*|.*events\/catalogue\.ts|.*(\/|-)(schema|rules)\.ts)$/,
+    /^(zod|croner|rrule-temporal|.*core\/.*|.*events\/catalog\.ts|.*(\/|-)(schema|rules)\.ts)$/,
   ],
   [
     /(^|-)store\.ts$/,
-    /^(drizzle-orm.*|.*database\/.*|.*core\/.*|.*events\/catalogue\.ts|.*(\/|-)store\.ts|\.\/([\w-]+-)?(schema|rules)\.ts)$/,
+    /^(drizzle-orm.*|.*database\/.*|.*core\/.*|.*events\/catalog\.ts|.*(\/|-)store\.ts|\.\/([\w-]+-)?(schema|rules)\.ts)$/,
   ],
   // A GET route can call its store. A use case can have its own file.
   [
@@ -207,9 +207,9 @@ test("only database and cli know how the data is stored", async () => {
   expect(found).toEqual([]);
 });
 
-test("the admin page imports schemas, rules, texts and the event catalogue from the server, all else only as types", async () => {
+test("the admin page imports schemas, rules, texts and the event catalog from the server, all else only as types", async () => {
   const may =
-    /^src\/([\w/-]+[/-](schema|rules)\.ts|core\/(security\/kind-secrets|admin-languages|languages|limits|text\/markdown|statuses|text\/(formatting|locale|server-texts|texts)|time\/(clock|time-zones|times))\.ts|events\/catalogue\.ts)$/;
+    /^src\/([\w/-]+[/-](schema|rules)\.ts|core\/(security\/kind-secrets|admin-languages|languages|limits|text\/markdown|statuses|text\/(formatting|locale|server-texts|texts)|time\/(clock|time-zones|times))\.ts|events\/catalog\.ts)$/;
   const wrong: string[] = [];
   for (const file of new Glob("web/**/*.{ts,tsx}").scanSync(root)) {
     const text = await Bun.file(join(root, file)).text();

@@ -89,7 +89,7 @@ if docker exec signalbox signalbox healthcheck; then exit 1; fi`;
 const readPackageSource = (folder: string) => ({
   architecture: process.arch === "x64" ? ("amd64" as const) : ("arm64" as const),
   executable: binary,
-  licences: "MIT",
+  licenses: "MIT",
   builtAt: "2026-01-02T03:04:05.000Z",
   folder: join(folder, "package"),
   isQuick: true,

@@ -22,7 +22,7 @@ const timers: Record<string, string> = {
   "src/operations/retention/service.ts": "removes rows by age, in portions, and decides nothing",
   "src/reports/mailer.ts": "each organization alone: addDeliveries",
   "src/status-pages/publishing/publisher.ts": "each page and each place alone",
-  "src/status-pages/site/judgement-watch.ts": "one query, which writes nothing",
+  "src/status-pages/site/judgment-watch.ts": "one query, which writes nothing",
 };
 
 test("every file with a timer is listed with the reason why no organization delays another", async () => {

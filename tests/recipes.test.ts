@@ -33,7 +33,7 @@ const firstSteps: Record<string, [file: string, text: string, replacement: strin
     '  faxes: { value: 5, unit: "rows", per: "organization", beyond: conflictText },\n$&',
   ],
   "An error code": ["src/core/errors.ts", '  | "INTERNAL"', '$& | "TEAPOT"'],
-  "An audit event": ["src/events/catalogue.ts", '"postmortem-published",', '"archived", $&'],
+  "An audit event": ["src/events/catalog.ts", '"postmortem-published",', '"archived", $&'],
 };
 
 const recipesText = await Bun.file(join(root, "docs/development/recipes.md")).text();

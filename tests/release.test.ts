@@ -6,9 +6,9 @@ import manifest from "../package.json" with { type: "json" };
 import { auditPackages } from "../release/audit.ts";
 import { readBuildSource } from "../release/commit.ts";
 import {
-  allowedLicences,
+  allowedLicenses,
   buildBillOfMaterials,
-  renderLicences,
+  renderLicenses,
   listShippedPackages,
 } from "../release/packages.ts";
 import { sign } from "../release/sign.ts";
@@ -20,15 +20,15 @@ import { defineTestWith } from "./support/real-targets.ts";
 const packages = listShippedPackages();
 const bill = join(dirname(binary), "signalbox.cdx.json");
 
-test("every shipped package has a permitted licence", () => {
+test("every shipped package has a permitted license", () => {
   // One of the alternatives is enough.
-  const isAllowed = (licence: string) =>
-    licence
+  const isAllowed = (license: string) =>
+    license
       .replace(/[()]/g, "")
       .split(" OR ")
-      .some((each) => allowedLicences.includes(each));
-  const wrong = packages.filter(({ licence }) => !isAllowed(licence));
-  expect(wrong.map(({ name, licence }) => `${name}: ${licence}`)).toEqual([]);
+      .some((each) => allowedLicenses.includes(each));
+  const wrong = packages.filter(({ license }) => !isAllowed(license));
+  expect(wrong.map(({ name, license }) => `${name}: ${license}`)).toEqual([]);
   expect(packages.map(({ name }) => name)).toEqual(
     expect.arrayContaining(Object.keys(manifest.dependencies)),
   );
@@ -54,9 +54,9 @@ test("the bill of materials of an image also lists its Debian packages", async (
   expect(text).toContain("pkg:deb/debian/iputils-ping@3%3A20221126-1%2Bdeb12u1?arch=arm64");
 });
 
-test("the executable shows the licences of all of its parts", async () => {
-  const text = await expectSuccess(runSignalbox(["licences"]));
-  expect(text).toBe(renderLicences(packages).trim());
+test("the executable shows the licenses of all of its parts", async () => {
+  const text = await expectSuccess(runSignalbox(["licenses"]));
+  expect(text).toBe(renderLicenses(packages).trim());
   for (const name of Object.keys(manifest.dependencies)) expect(text).toContain(`${name} `);
   expect(text).toContain("JavaScriptCore");
 });

@@ -28,12 +28,12 @@ function readSqliteVersion(): string {
   return row?.version ?? "unknown";
 }
 
-export function addLicences(program: Command) {
+export function addLicenses(program: Command) {
   program
-    .command("licences")
-    .description("print the licences of all components of the executable")
+    .command("licenses")
+    .description("print the licenses of all components of the executable")
     .action(async () => {
-      const packed = await Bun.file(join(assets.legal, "licences.txt.zst")).bytes();
+      const packed = await Bun.file(join(assets.legal, "licenses.txt.zst")).bytes();
       process.stdout.write(await Bun.zstdDecompress(packed));
     });
 }

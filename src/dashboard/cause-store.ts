@@ -1,7 +1,7 @@
 /** Reads changes before a failure, and monitors that failed at the same time. */
 import type { Cause, ResolvedChange } from "../core/causes.ts";
 import { formatTimestamp } from "../core/time/clock.ts";
-import { stateTypeList } from "../events/catalogue.ts";
+import { stateTypeList } from "../events/catalog.ts";
 import { limitToGroups } from "../database/group-limit.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Causes } from "./cause-schema.ts";

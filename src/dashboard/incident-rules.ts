@@ -1,4 +1,4 @@
-import type { StateType } from "../events/catalogue.ts";
+import type { StateType } from "../events/catalog.ts";
 import type { IncidentTraces, Receiver } from "./incident-schema.ts";
 
 /** Start of a monitor's state. */

@@ -2,7 +2,7 @@
 import type { PageLanguage } from "../core/languages.ts";
 import { createId } from "../core/ids.ts";
 import type { Tenant } from "../database/rows.ts";
-import type { AuditAction } from "../events/catalogue.ts";
+import type { AuditAction } from "../events/catalog.ts";
 import { buildShownSql } from "../status-pages/store.ts";
 import type { IncidentAudience, IncidentTraces, Receiver } from "./incident-schema.ts";
 

@@ -4,7 +4,7 @@ import type { Log } from "../core/log.ts";
 import { type Collector, createFamily } from "../core/metrics.ts";
 import type { Vault } from "../core/security/secrets.ts";
 import type { Store } from "../database/store.ts";
-import type { LoggedEvent } from "../events/catalogue.ts";
+import type { LoggedEvent } from "../events/catalog.ts";
 import { findLastSeq } from "../events/log.ts";
 import type { EventReader, Subscription } from "../events/reader.ts";
 import type { Signals, StoredResult } from "../events/signals.ts";

@@ -15,7 +15,7 @@ const plainStride = 1_000;
 /** Cost of searching the target of a monitor, which requires parsing its settings. */
 const targetCost = 10;
 
-/** SQL expression equal to `shownStatus` in `judgement-rules.ts`. */
+/** SQL expression equal to `determineShownStatus`. */
 const buildStatusSql = ({ store }: Tenant) => {
   const isUnknown =
     store.writes.getFailingSince() === null ? `s.last_message glob '${notJudgedPrefix}*'` : "true";

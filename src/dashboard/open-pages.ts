@@ -4,7 +4,7 @@ import type { Log } from "../core/log.ts";
 import type { Vault } from "../core/security/secrets.ts";
 import type { Store } from "../database/store.ts";
 import { canSeeGroup } from "../database/group-limit.ts";
-import { nounOf, type LoggedEvent } from "../events/catalogue.ts";
+import { nounOf, type LoggedEvent } from "../events/catalog.ts";
 import { findLastSeqOfOrganization, findRemovedSeq } from "../events/log.ts";
 import type { StoredResult } from "../events/signals.ts";
 import { type Listener, encodeMessage, type Reader } from "../http/responses/event-stream.ts";

@@ -1,6 +1,6 @@
 /** Compacts the rows of the Monitors page, and seals positions in the event log. */
 import type { Vault } from "../core/security/secrets.ts";
-import { findEffect, type EventEffects, type EventType } from "../events/catalogue.ts";
+import { findEffect, type EventEffects, type EventType } from "../events/catalog.ts";
 import { formatWatched, type StoredTarget } from "../monitoring/monitors/target-rules.ts";
 import type { CompactMonitor, CompactOverview, Overview, OverviewMonitor } from "./schema.ts";
 

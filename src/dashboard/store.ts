@@ -5,7 +5,7 @@ import { limitMonitors, limitToGroups } from "../database/group-limit.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Store } from "../database/store.ts";
 import type { StoredStatus } from "../core/statuses.ts";
-import { type LoggedEvent, stateTypeList, type StateType } from "../events/catalogue.ts";
+import { type LoggedEvent, stateTypeList, type StateType } from "../events/catalog.ts";
 import type { MonitorStatus } from "../core/statuses.ts";
 import { adjustToPresent, hasMessage, determineShownStatus, formatTarget } from "./rules.ts";
 import type { ChannelUse, OverviewGroup, OverviewMonitor, SubscriberCount } from "./schema.ts";

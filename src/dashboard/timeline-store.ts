@@ -1,7 +1,7 @@
 import { formatTimestamp } from "../core/time/clock.ts";
 import { limitIncidents } from "../database/group-limit.ts";
 import type { Tenant } from "../database/rows.ts";
-import { stateTypeList } from "../events/catalogue.ts";
+import { stateTypeList } from "../events/catalog.ts";
 import type { Timeline } from "./timeline-schema.ts";
 import type { StateStart } from "./incident-rules.ts";
 

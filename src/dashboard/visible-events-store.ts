@@ -6,7 +6,7 @@ import {
   selectVisibleMonitors,
 } from "../database/group-limit.ts";
 import type { Tenant } from "../database/rows.ts";
-import { type EventNoun, nounOf } from "../events/catalogue.ts";
+import { type EventNoun, nounOf } from "../events/catalog.ts";
 import type { LiveEvent } from "./store.ts";
 
 /**

@@ -13,7 +13,7 @@ import {
   type Statement,
 } from "../database/store.ts";
 import { auditEntries } from "../database/tables/events.ts";
-import type { AuditAction, DataOf, Event } from "./catalogue.ts";
+import type { AuditAction, DataOf, Event } from "./catalog.ts";
 import { appendEvent } from "./log.ts";
 import type { Scope } from "./scope.ts";
 

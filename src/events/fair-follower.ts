@@ -2,7 +2,7 @@
 import type { Log } from "../core/log.ts";
 import type { Clock } from "../core/time/clock.ts";
 import { retryOnStaleRead, StaleRead, type Statement, type Store } from "../database/store.ts";
-import type { LoggedEvent } from "./catalogue.ts";
+import type { LoggedEvent } from "./catalog.ts";
 import { type EventCursor, createEventCursor, type followerNames } from "./cursor.ts";
 import { readSinceOfOrganization } from "./log.ts";
 import type { EventReader } from "./reader.ts";

@@ -2,7 +2,7 @@
 import { findHousekeepingValue } from "../database/backup/sweeping.ts";
 import { createInsert, type Statement, type Store } from "../database/store.ts";
 import { events } from "../database/tables/events.ts";
-import type { Event, LoggedEvent } from "./catalogue.ts";
+import type { Event, LoggedEvent } from "./catalog.ts";
 
 const insertEvent = createInsert(events);
 

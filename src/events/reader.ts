@@ -5,7 +5,7 @@
 import type { Log } from "../core/log.ts";
 import { createFamily, type Family } from "../core/metrics.ts";
 import type { Store } from "../database/store.ts";
-import type { LoggedEvent } from "./catalogue.ts";
+import type { LoggedEvent } from "./catalog.ts";
 import { countBacklogs } from "./cursor.ts";
 import { findLastSeq, readSince } from "./log.ts";
 import { countProblems } from "./problems.ts";

@@ -1,5 +1,5 @@
 import { setHousekeepingValue, type SweepContext, sweepLog } from "../database/backup/sweeping.ts";
-import { stateTypes } from "./catalogue.ts";
+import { stateTypes } from "./catalog.ts";
 import { followerNames } from "./cursor.ts";
 import { findRemovedSeq } from "./log.ts";
 import { dayMs } from "../core/time/clock.ts";

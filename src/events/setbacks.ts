@@ -6,7 +6,7 @@ import { type Clock, dayMs, formatUtcMinute } from "../core/time/clock.ts";
 import { computeBackoffMs } from "../core/time/pace.ts";
 import type { Log } from "../core/log.ts";
 import type { Statement, Store } from "../database/store.ts";
-import type { LoggedEvent } from "./catalogue.ts";
+import type { LoggedEvent } from "./catalog.ts";
 import { listAdministratorOrganizations, recordProblem } from "./problems.ts";
 
 /** Tries until work counts as failing. The first of them take 15 seconds. */

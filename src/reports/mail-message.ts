@@ -31,7 +31,7 @@ export function composeReportMail(id: string, report: Report, frame: Frame): Mes
     severity: "info",
     at: report.to,
     title: composeReportTitle(report, frame),
-    lines: facts.map(({ label, value }) => language.say("labelled", { label, text: value })),
+    lines: facts.map(({ label, value }) => language.say("labeled", { label, text: value })),
     facts,
     url,
     acknowledgeUrl: null,

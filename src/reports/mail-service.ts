@@ -9,7 +9,7 @@ import { commit } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
 import { consumeLimit, type RateLimit } from "../http/access/rate-limit.ts";
 import { getGroup } from "../monitoring/groups/service.ts";
-import { getLanguage } from "../status-pages/languages/catalogue.ts";
+import { getLanguage } from "../status-pages/languages/catalog.ts";
 import { getStatusPage } from "../status-pages/service.ts";
 import { composeReportTitle } from "./mail-message.ts";
 import {

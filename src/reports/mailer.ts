@@ -25,7 +25,7 @@ import { formatTimestamp } from "../core/time/clock.ts";
 import type { Statement, Store } from "../database/store.ts";
 import { buildScope, type Scope, type ScopeServices, system } from "../events/scope.ts";
 import type { Tenant } from "../database/rows.ts";
-import { getLanguage } from "../status-pages/languages/catalogue.ts";
+import { getLanguage } from "../status-pages/languages/catalog.ts";
 import type { Language } from "../status-pages/languages/language.ts";
 import { findPlainPage } from "../status-pages/store.ts";
 import { composeReportMail } from "./mail-message.ts";

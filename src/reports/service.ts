@@ -8,7 +8,7 @@ import type { Scope } from "../events/scope.ts";
 import { createOrganizationTurns } from "../events/organization-turns.ts";
 import { getGroup } from "../monitoring/groups/service.ts";
 import { getMonitor } from "../monitoring/monitors/service.ts";
-import { getLanguage } from "../status-pages/languages/catalogue.ts";
+import { getLanguage } from "../status-pages/languages/catalog.ts";
 import type { Language } from "../status-pages/languages/language.ts";
 import { getStatusPage } from "../status-pages/service.ts";
 import {

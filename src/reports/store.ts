@@ -8,7 +8,7 @@ import { yieldToEventLoop } from "../core/time/event-loop.ts";
 import { limitIncidents } from "../database/group-limit.ts";
 import type { Tenant } from "../database/rows.ts";
 import { guard, type Prepared, type Store } from "../database/store.ts";
-import { stateTypeList } from "../events/catalogue.ts";
+import { stateTypeList } from "../events/catalog.ts";
 import type { Periods, Seconds, Span, StateStart } from "./rules.ts";
 import type { MailSubject, ReportedIncident, SentReport } from "./schema.ts";
 

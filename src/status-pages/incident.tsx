@@ -253,7 +253,7 @@ function LinkPreview({ document, incident, url }: LinkPreviewProps) {
   const { words, language } = document;
   const { page } = document.view;
   const label = incident.updates[0]?.status ?? "";
-  const description = language.say("labelled", {
+  const description = language.say("labeled", {
     label,
     text: formatInOneLine(words(incident.summary).text),
   });

@@ -24,7 +24,7 @@ import { yieldToEventLoop } from "../core/time/event-loop.ts";
 
 import type { IncidentImpact, Translations } from "../incidents/schema.ts";
 import type { IncidentMark, PublicIncident } from "./formats/public-data.ts";
-import { getLanguage } from "./languages/catalogue.ts";
+import { getLanguage } from "./languages/catalog.ts";
 import { composeAutomaticTitle, describeUpdate } from "./languages/updates.ts";
 import { measureText, createTextBudget, limitUpdates } from "./site/text-budget.ts";
 

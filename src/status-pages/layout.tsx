@@ -10,7 +10,7 @@ import { Bell, Mark } from "./icons.tsx";
 import type { Language, Part, TextKey } from "./languages/language.ts";
 import type { LinkTo } from "./links.ts";
 import type { Look } from "./look-schema.ts";
-import { listOffered, nameLanguage } from "./languages/catalogue.ts";
+import { listOffered, nameLanguage } from "./languages/catalog.ts";
 import { createTimeFormats, type Moment } from "./languages/times.ts";
 import type { StatusView, Tone } from "./rendering/view.ts";
 import type { RenderText } from "./rendering/words.ts";
@@ -88,7 +88,7 @@ export function renderDocument(
             words(page.description).text ||
             (copy?.isOverview === false
               ? page.title
-              : language.say("labelled", { label: page.title, text: headline.text }))
+              : language.say("labeled", { label: page.title, text: headline.text }))
           }
         />
         {!page.indexing && <meta name="robots" content="noindex" />}

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { sweepAlerts } from "../../src/alerting/sending/retention.ts";
 import { createSweeping } from "../../src/database/backup/sweeping.ts";
-import type { Event } from "../../src/events/catalogue.ts";
+import type { Event } from "../../src/events/catalog.ts";
 import { appendEvent } from "../../src/events/log.ts";
 import { recordProblem, recordProblemEnd } from "../../src/events/problems.ts";
 import { type ServiceMode, createCaseServices } from "../support/case-services.ts";

@@ -23,7 +23,7 @@ test.if(process.platform === "linux")(
     const data = ["--data-dir", box.dataDir];
     const commands = [
       ["version"],
-      ["licences"],
+      ["licenses"],
       ["--help"],
       ["completion", "bash"],
       ["keys", "list", ...data],

@@ -125,7 +125,7 @@ describeInChromium("the settings", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("the audit log is filtered by a range of days, with labelled fields", async () => {
+  test("the audit log is filtered by a range of days, with labeled fields", async () => {
     await using open = await world.resume(browser, "/settings/audit-log");
     const { page } = open;
     await page.getByText(sections["audit-log"]).first().waitFor();

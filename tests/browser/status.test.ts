@@ -344,7 +344,7 @@ describeInChromium("the status page", (browser) => {
         }),
       );
       expect(directions.filter((text) => !text.endsWith("rtl"))).toEqual([]);
-      // The labelled elements are still next to it: the logo, the severity.
+      // The labeled elements are still next to it: the logo, the severity.
       const gaps = await open.page.evaluate(() =>
         [".name b", ".inc h2"].map((name) => {
           const element = document.querySelector(name)!;

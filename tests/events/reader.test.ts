@@ -4,7 +4,7 @@ import { assets } from "../../src/core/assets.ts";
 import { createEmbeddedStore, openDatabase } from "../../src/database/file/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import type { Store } from "../../src/database/store.ts";
-import type { LoggedEvent } from "../../src/events/catalogue.ts";
+import type { LoggedEvent } from "../../src/events/catalog.ts";
 import { appendEvent, findLastSeq } from "../../src/events/log.ts";
 import { EventReader } from "../../src/events/reader.ts";
 import { createOrganization } from "../../src/accounts/organizations/service.ts";

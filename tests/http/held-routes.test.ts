@@ -1,7 +1,7 @@
 /** Which routes can notify subscribers or channels, and that they can be held. */
 import { expect, test } from "bun:test";
 import { concernsAlerting } from "../../src/alerting/deciding/decide.ts";
-import type { LoggedEvent } from "../../src/events/catalogue.ts";
+import type { LoggedEvent } from "../../src/events/catalog.ts";
 import { findLastSeq, readSince } from "../../src/events/log.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import { concernsSubscribers } from "../../src/status-pages/subscribers/rules.ts";

@@ -1,7 +1,7 @@
 /** The PDF of a report: who gets it, what is printed, and what happens without Chromium. */
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { getLanguage } from "../../src/status-pages/languages/catalogue.ts";
+import { getLanguage } from "../../src/status-pages/languages/catalog.ts";
 import { composePdfDocument } from "../../src/reports/pdf-document.ts";
 import { ReportPrinter } from "../../src/reports/printer.ts";
 import { Report } from "../../src/reports/schema.ts";

@@ -2,7 +2,7 @@ import { dayMs } from "../../src/core/time/clock.ts";
 import { parseXml } from "@rgrove/parse-xml";
 import { describe, expect, test } from "bun:test";
 import { badgeKinds, renderMonitorBadge } from "../../src/status-pages/rendering/badges.ts";
-import { getLanguage } from "../../src/status-pages/languages/catalogue.ts";
+import { getLanguage } from "../../src/status-pages/languages/catalog.ts";
 import type { PublicMonitor } from "../../src/status-pages/formats/public-data.ts";
 
 import { publicPaths } from "../../src/status-pages/site/public-paths.ts";

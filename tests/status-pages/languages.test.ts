@@ -9,7 +9,7 @@ import { formatDay, getFormatter } from "../../src/core/time/times.ts";
 import { parseRule } from "../../src/monitoring/maintenance/recurrence-rules.ts";
 import { type Dictionary, en } from "../../src/status-pages/languages/en.ts";
 import { Language } from "../../src/status-pages/languages/language.ts";
-import { getDictionary, getLanguage } from "../../src/status-pages/languages/catalogue.ts";
+import { getDictionary, getLanguage } from "../../src/status-pages/languages/catalog.ts";
 import { describeRecurrence } from "../../src/status-pages/languages/recurrence.ts";
 import { OfferedLanguages } from "../../src/status-pages/site/page-language.ts";
 import { renderStatusPage } from "../../src/status-pages/page.tsx";

@@ -5,7 +5,7 @@ import type { LoadedPage } from "../../src/status-pages/load.ts";
 import { renderJson } from "../../src/status-pages/formats/json.ts";
 import type { PublicData, PublicMonitor } from "../../src/status-pages/formats/public-data.ts";
 import { buildV2Response } from "../../src/status-pages/formats/statuspage-v2.ts";
-import { getLanguage } from "../../src/status-pages/languages/catalogue.ts";
+import { getLanguage } from "../../src/status-pages/languages/catalog.ts";
 import { buildView } from "../../src/status-pages/rendering/view.ts";
 
 const english = getLanguage("en");

@@ -10,7 +10,7 @@ import type {
 } from "../../src/status-pages/formats/public-data.ts";
 import { formatPercent } from "../../src/core/text/formatting.ts";
 import { parseRule } from "../../src/monitoring/maintenance/recurrence-rules.ts";
-import { getLanguage } from "../../src/status-pages/languages/catalogue.ts";
+import { getLanguage } from "../../src/status-pages/languages/catalog.ts";
 import { buildView, describeDay, type DayView } from "../../src/status-pages/rendering/view.ts";
 
 const english = getLanguage("en");

@@ -1,6 +1,6 @@
 /** An appliance with a running check engine on a clock that the test advances. */
 import type { StoredStatus } from "../../src/core/statuses.ts";
-import type { LoggedEvent } from "../../src/events/catalogue.ts";
+import type { LoggedEvent } from "../../src/events/catalog.ts";
 import { readSince } from "../../src/events/log.ts";
 import { createDashboard } from "./dashboard.ts";
 import { replyWith, startTarget } from "./target.ts";

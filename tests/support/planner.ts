@@ -1,5 +1,5 @@
 /** An appliance with checks, alerts and maintenance windows. */
-import type { LoggedEvent } from "../../src/events/catalogue.ts";
+import type { LoggedEvent } from "../../src/events/catalog.ts";
 import { readSince } from "../../src/events/log.ts";
 import { createAppliance } from "./appliance.ts";
 import { createPager } from "./pager.ts";

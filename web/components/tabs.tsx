@@ -55,6 +55,6 @@ export function TabRow<T extends string>({
 export const tabPanelOf = (name: string, value: string, selected: string) => ({
   role: "tabpanel",
   id: idOf(name, value, "panel"),
-  "aria-labelledby": idOf(name, value, "tab"),
+  "aria-labeledby": idOf(name, value, "tab"),
   hidden: value !== selected,
 });

@@ -1,4 +1,4 @@
-import type { EventNoun } from "../../src/events/catalogue.ts";
+import type { EventNoun } from "../../src/events/catalog.ts";
 
 // Query keys start with the noun of an event, so that an event invalidates the queries it affects.
 

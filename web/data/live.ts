@@ -2,7 +2,7 @@
 import { effectOf, expandMonitor } from "../../src/dashboard/rules.ts";
 import type { Attention } from "../../src/dashboard/problem-schema.ts";
 import type { CompactMonitor } from "../../src/dashboard/schema.ts";
-import { type EventNoun, type EventType, nounOf } from "../../src/events/catalogue.ts";
+import { type EventNoun, type EventType, nounOf } from "../../src/events/catalog.ts";
 import { onWrite } from "./client.ts";
 import { connection } from "./connection.ts";
 import {

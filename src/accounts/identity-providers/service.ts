@@ -16,7 +16,7 @@ import { formatTimestamp } from "../../core/time/clock.ts";
 import { invalidFieldError, parse } from "../../core/validation.ts";
 import { buildFirstVersion, buildNextVersion } from "../../database/rows.ts";
 import { retryOnStaleRead, type Statement, type Store } from "../../database/store.ts";
-import type { AuditAction } from "../../events/catalogue.ts";
+import type { AuditAction } from "../../events/catalog.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
 import { guardAdministrator } from "../people/store.ts";
 import { buildAuditRows } from "../sessions/service.ts";

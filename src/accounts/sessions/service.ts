@@ -1,5 +1,5 @@
 /** Starts, renews, lists and ends sessions, and writes the audit log of personal actions. */
-import type { AuditAction } from "../../events/catalogue.ts";
+import type { AuditAction } from "../../events/catalog.ts";
 import { buildAuditAndEvent, type AuditedChange } from "../../events/commit.ts";
 import type { Actor } from "../../events/scope.ts";
 import type { ChangedField } from "../../core/field-changes.ts";

@@ -1,6 +1,6 @@
 /** Applies the alerting rules to events and timers of one organization, and fills its outbox. */
 import { formatUtcMinute, formatTimestamp } from "../../core/time/clock.ts";
-import { type EventEffects, type LoggedEvent } from "../../events/catalogue.ts";
+import { type EventEffects, type LoggedEvent } from "../../events/catalog.ts";
 import type { AlertData } from "../alert.ts";
 import type { DueDrill } from "../drills/store.ts";
 import type { Outbox, Part } from "../sending/outbox.ts";

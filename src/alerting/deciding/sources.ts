@@ -1,5 +1,5 @@
 /** Decides who is notified of the start, changes and end of alerts that other tools report. */
-import type { LoggedEvent } from "../../events/catalogue.ts";
+import type { LoggedEvent } from "../../events/catalog.ts";
 import { dropHeldMessages } from "../records/held-messages.ts";
 import type { OpenRecord } from "../records/rules.ts";
 import {

@@ -1,7 +1,7 @@
 /** Processes timers: reminders, the end of flapping, certificate expiry, and cases to close. */
 import { type Clock, formatTimestamp, dayMs } from "../../core/time/clock.ts";
 import type { Statement, Store } from "../../database/store.ts";
-import type { LoggedEvent } from "../../events/catalogue.ts";
+import type { LoggedEvent } from "../../events/catalog.ts";
 import { AppError } from "../../core/errors.ts";
 import type { FairFollower, OnFollowerWrite } from "../../events/fair-follower.ts";
 import { type CaseRound, createCaseRound, type EndedCase, type EndedCases } from "./cases.ts";

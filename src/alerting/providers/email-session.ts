@@ -5,7 +5,7 @@ import { TLSSocket } from "node:tls";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import XOAuth2 from "nodemailer/lib/xoauth2";
 import { toAsciiName } from "../../core/security/destinations.ts";
-import { checkServerIdentity } from "../../core/outgoing/certificates/judgement.ts";
+import { checkServerIdentity } from "../../core/outgoing/certificates/judgment.ts";
 import type { Address, OutgoingContext } from "../../core/outgoing/context.ts";
 import { explainRefusal } from "../../core/outgoing/reachability.ts";
 import type { SmtpSettings } from "../../accounts/settings/schema.ts";

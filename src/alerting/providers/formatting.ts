@@ -11,7 +11,7 @@ export const toneColors: Record<Tone, string> = {
   info: "#667085",
 };
 
-/** Splits a message into text, which is never empty, and labelled fields. */
+/** Splits a message into text, which is never empty, and labeled fields. */
 export function splitMessage({ title, lines, facts }: Message): { text: string[]; fields: Fact[] } {
   const textLines =
     facts.length === 0

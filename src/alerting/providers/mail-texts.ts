@@ -70,9 +70,9 @@ function shortenFacts({ lines, facts, ...message }: Message, limit: number): Mes
 
 /** Returns the lines of a message. An empty line separates a multi-line text from the facts. */
 function splitParagraphs({ lines, facts }: Message): readonly string[] {
-  const labelled = facts.findIndex(({ label }) => label !== "");
-  if (facts[labelled - 1]?.value.includes("\n") !== true) return lines;
-  const at = lines.length - facts.length + labelled;
+  const labeled = facts.findIndex(({ label }) => label !== "");
+  if (facts[labeled - 1]?.value.includes("\n") !== true) return lines;
+  const at = lines.length - facts.length + labeled;
   return [...lines.slice(0, at), "", ...lines.slice(at)];
 }
 

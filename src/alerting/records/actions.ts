@@ -7,7 +7,7 @@ import { isAtLeast } from "../../core/roles.ts";
 import { invalidFieldError } from "../../core/validation.ts";
 import { assertFound } from "../../database/rows.ts";
 import { retryOnStaleRead, type Statement } from "../../database/store.ts";
-import type { AuditAction } from "../../events/catalogue.ts";
+import type { AuditAction } from "../../events/catalog.ts";
 import { commit, commitUnchanged, guardUnconditional } from "../../events/commit.ts";
 import { buildScope, type Scope, type ScopeServices } from "../../events/scope.ts";
 import { createNote, hasRoom, insertIncidentNote } from "../../incidents/statements.ts";

@@ -21,7 +21,7 @@ import { addService } from "../service.ts";
 import { addStatus } from "../status.ts";
 import { addUsers } from "../users.ts";
 import { addWatch } from "../watch.ts";
-import { addLicences, addVersion } from "../version.ts";
+import { addLicenses, addVersion } from "../version.ts";
 
 /** Adds all commands except `serve`. */
 export function addOtherCommands(program: Command, ignoredVariables: readonly string[]) {
@@ -49,7 +49,7 @@ export function addOtherCommands(program: Command, ignoredVariables: readonly st
     addExport,
     addWatch,
     addVersion,
-    addLicences,
+    addLicenses,
     addCompletion,
   ])
     add(program);

@@ -3,7 +3,7 @@ import { connect, isIP } from "node:net";
 import { getCACertificates } from "node:tls";
 import { toAsciiName } from "../security/destinations.ts";
 import { createRecentSet } from "../collections/recent-set.ts";
-import { type JudgedCertificate, judgeCertificate } from "./certificates/judgement.ts";
+import { type JudgedCertificate, judgeCertificate } from "./certificates/judgment.ts";
 import type { Address, OutgoingContext } from "./context.ts";
 import { ConnectFailure, TargetFailure } from "./failures.ts";
 import { raceAttempts } from "./race-attempts.ts";

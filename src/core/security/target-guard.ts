@@ -16,7 +16,7 @@ export type TargetGuard = {
   commandFolder: string | null;
   /** Returns why checks can't run programs, as the end of a sentence; null if they can. */
   findCommandIssue(): string | null;
-  /** Reads changes by other requests and processes. Must be awaited before a judgement. */
+  /** Reads changes by other requests and processes. Must be awaited before a judgment. */
   refresh(): Promise<void>;
 };
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { parse } from "../../core/validation.ts";
-import type { LoggedEvent } from "../../events/catalogue.ts";
+import type { LoggedEvent } from "../../events/catalog.ts";
 import { findLastSeq } from "../../events/log.ts";
 import type { EventReader, Subscription } from "../../events/reader.ts";
 import { buildScope, type Scope, type ScopeServices } from "../../events/scope.ts";

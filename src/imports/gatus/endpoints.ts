@@ -8,7 +8,7 @@ import { toCleanLine, type ConvertedRecord, findIssue, toParagraphs, clamp } fro
 import { fitSilence } from "../silence.ts";
 import { readAlerting } from "./alerts.ts";
 import type { Channels } from "./channels.ts";
-import { applyConditions, type Judgement } from "./judge.ts";
+import { applyConditions, type Judgment } from "./judge.ts";
 import type { Section } from "./section.ts";
 import { hostOf, type ReadNamedFile, type Target, buildTarget } from "./targets.ts";
 
@@ -39,9 +39,9 @@ export async function convertEndpoint(
   const target: Target = isAboutDomain
     ? { type: "domain", fields: { domain: hostOf(endpoint.text("url")) }, notes: [], missing: [] }
     : await buildTarget(endpoint, readFile);
-  const judgement = applyConditions(conditions, target);
+  const judgment = applyConditions(conditions, target);
   if (isAboutDomain) {
-    target.fields["minDays"] = judgement.domainDays ?? 14;
+    target.fields["minDays"] = judgment.domainDays ?? 14;
     for (const key of ["method", "headers", "graphql", "body", "client", "dns", "ssh"])
       endpoint.value(key);
   }
@@ -52,13 +52,13 @@ export async function convertEndpoint(
   if (common["timeout"] !== seconds && endpoint.map("client").has("timeout"))
     target.notes.push(`Times out after ${String(common["timeout"])} s instead of ${seconds} s.`);
   const alerting = readAlerting(endpoint, interval, channels);
-  Object.assign(common, alerting.fields, { inverted: judgement.inverted });
-  const parts = isAboutDomain ? [] : buildExtraMonitors(endpoint, common, judgement, target);
+  Object.assign(common, alerting.fields, { inverted: judgment.inverted });
+  const parts = isAboutDomain ? [] : buildExtraMonitors(endpoint, common, judgment, target);
   target.notes.push(...alerting.notes, ...endpoint.buildNotes());
   const had = `${endpoint.text("url").replace(/\/\/[^/@\s]*@/, "//")} ${conditions.join("; ")}`;
   const monitor = finishMonitor(common, target, alerting.description, `Gatus had here: ${had}`);
   const { channelIds } = alerting;
-  return { monitor, parts, channelIds, comparesNumbers: judgement.comparesNumbers };
+  return { monitor, parts, channelIds, comparesNumbers: judgment.comparesNumbers };
 }
 
 /** Converts an external endpoint, whose results are pushed by a job. */
@@ -140,12 +140,12 @@ function buildCommonFields(endpoint: Section, seconds: number, notes: string[]):
 function buildExtraMonitors(
   endpoint: Section,
   common: Fields,
-  judgement: Judgement,
+  judgment: Judgment,
   target: Target,
 ): Part[] {
   const parts: Part[] = [];
   const host = hostOf(endpoint.text("url"));
-  const { addresses, domainDays } = judgement;
+  const { addresses, domainDays } = judgment;
   const add = (suffix: string, fields: Fields, aspect: string) => {
     const name = `${toLine(String(common["name"]), 240)}: ${suffix}`;
     const { inverted: _inverted, ...own } = common;

@@ -17,7 +17,7 @@ import { parseOperand, parseInteger } from "./values.ts";
 const daySeconds = 86_400;
 
 /** Requirements that need more than fields of the monitor. */
-export type Judgement = {
+export type Judgment = {
   /** Whether the monitor is up when the check fails. */
   inverted: boolean;
   /** Addresses that the host must resolve to, from `[IP]` conditions. */
@@ -36,9 +36,9 @@ const maxConditions = 100;
 const maxRanges = 20;
 
 /** Adds all conditions to the target's fields, notes and missing parts. */
-export function applyConditions(conditions: readonly string[], target: Target): Judgement {
+export function applyConditions(conditions: readonly string[], target: Target): Judgment {
   const { missing, notes, type } = target;
-  const judgement: Judgement = {
+  const judgment: Judgment = {
     inverted: false,
     addresses: [],
     domainDays: null,
@@ -55,7 +55,7 @@ export function applyConditions(conditions: readonly string[], target: Target): 
       );
     if ("placeholder" in condition && condition.placeholder.name === "STATUS" && type === "http")
       statusConditions.push(condition);
-    else applyJudgement(judgeCondition(condition, target, judgement), expression, target);
+    else applyJudgment(judgeCondition(condition, target, judgment), expression, target);
   }
   applyStatuses(statusConditions, target);
   if (type === "dns" && String(target.fields["expected"]) === "")
@@ -63,12 +63,12 @@ export function applyConditions(conditions: readonly string[], target: Target): 
   const { assertions = [], expectedStatus = anyStatus } = target.fields;
   const judgesAnswers =
     (assertions as unknown[]).length > 0 || String(expectedStatus) !== anyStatus;
-  if (judgement.inverted && judgesAnswers)
+  if (judgment.inverted && judgesAnswers)
     missing.push("[CONNECTED] == false together with conditions on a response");
-  return judgement;
+  return judgment;
 }
 
-function applyJudgement(
+function applyJudgment(
   judged: ConditionOutcome | "done",
   written: string,
   { fields, missing, notes }: Target,
@@ -162,7 +162,7 @@ function formatRanges(numbers: readonly number[]): string[] {
 function judgeCondition(
   condition: ReadCondition,
   target: Target,
-  judgement: Judgement,
+  judgment: Judgment,
 ): ConditionOutcome | "done" {
   if ("unsupported" in condition) return { lacks: `it ${condition.unsupported}` };
   if ("isConstant" in condition) return judgeConstant(condition.holds);
@@ -176,7 +176,7 @@ function judgeCondition(
       // Without HTTP, the status is 0 in Gatus, for example after an SSH greeting.
       return isSatisfied(condition.op, condition.expected, "0") ? "done" : { never: true };
     case "CONNECTED":
-      return judgeConnection(condition, judgement);
+      return judgeConnection(condition, judgment);
     case "RESPONSE_TIME":
       return judgeTime(condition, target);
     case "DNS_RCODE":
@@ -184,11 +184,11 @@ function judgeCondition(
     case "CERTIFICATE_EXPIRATION":
       return judgeCertificate(condition, target);
     case "DOMAIN_EXPIRATION":
-      return judgeDomain(condition, judgement);
+      return judgeDomain(condition, judgment);
     case "IP":
-      return judgeAddress(condition, judgement);
+      return judgeAddress(condition, judgment);
     case "BODY":
-      return judgeBodyCondition(condition, target, judgement);
+      return judgeBodyCondition(condition, target, judgment);
     case "HEADER":
       return target.type === "http"
         ? judgeHeader(condition)
@@ -200,11 +200,11 @@ function judgeCondition(
 
 function judgeConnection(
   { op, expected }: Condition,
-  judgement: Judgement,
+  judgment: Judgment,
 ): ConditionOutcome | "done" {
   const [whenUp, whenDown] = ["true", "false"].map((text) => isSatisfied(op, expected, text));
   if (whenUp === whenDown) return judgeConstant(whenUp === true);
-  if (whenDown === true) judgement.inverted = true;
+  if (whenDown === true) judgment.inverted = true;
   return "done";
 }
 
@@ -261,35 +261,32 @@ function judgeCertificate(
   return { assertions: [{ source: "certificateDays", op: ownOperator, value: days }] };
 }
 
-function judgeDomain({ op, expected }: Condition, judgement: Judgement): ConditionOutcome | "done" {
+function judgeDomain({ op, expected }: Condition, judgment: Judgment): ConditionOutcome | "done" {
   if (op !== ">" && op !== ">=") return { lacks: "only a lower bound of the days is possible" };
   const days = clamp(Math.ceil(parseOperand(expected) / 1000 / daySeconds), 1, 3_650);
-  judgement.domainDays = Math.max(judgement.domainDays ?? 0, days);
+  judgment.domainDays = Math.max(judgment.domainDays ?? 0, days);
   return "done";
 }
 
-function judgeAddress(
-  { op, expected }: Condition,
-  judgement: Judgement,
-): ConditionOutcome | "done" {
+function judgeAddress({ op, expected }: Condition, judgment: Judgment): ConditionOutcome | "done" {
   const expectation = parseExpectation(expected);
   const isOne = op === "==" && expectation.type === "text" && /^[\da-f.:]+$/i.test(expected);
   if (!isOne) return { lacks: "addresses are only compared with one address" };
-  judgement.addresses.push(expected);
+  judgment.addresses.push(expected);
   return "done";
 }
 
 function judgeBodyCondition(
   condition: Condition,
   target: Target,
-  judgement: Judgement,
+  judgment: Judgment,
 ): ConditionOutcome | "done" {
   const { type, fields, notes } = target;
   const { op, expected, placeholder } = condition;
   if (type === "http") {
     const judged = judgeBody(condition);
     if (placeholder.path !== "" && /[<>]/.test(op) && "assertions" in judged)
-      judgement.comparesNumbers = true;
+      judgment.comparesNumbers = true;
     return judged;
   }
   const isWhole = placeholder.call === null && placeholder.path === "";

@@ -12,7 +12,7 @@ import type { ResolvedName } from "./resolved-rules.ts";
 /** Value from which a number is read, or why there is none. */
 export type MeasuredValue = { value: unknown } | { unreadable: string };
 
-/** Result of one check. `unknown` means that a fault of this appliance prevented a judgement, or that there is nothing to judge. */
+/** Result of one check. `unknown` means that a fault of this appliance prevented a judgment, or that there is nothing to judge. */
 export type CheckResult<D extends FoundDetails = Details> = {
   status: "up" | "degraded" | "down" | "unknown";
   /** One sentence for people, without text from the target and without secrets. */

@@ -17,7 +17,7 @@ import { circleError, guardNoCycle } from "../dependencies/store.ts";
 import { monitorChannels, monitorGroupChannels } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import type { MonitorGroup } from "./schema.ts";
-import type { EventType } from "../../events/catalogue.ts";
+import type { EventType } from "../../events/catalog.ts";
 
 /** A group with the version for its ETag. */
 export type GroupRecord = MonitorGroup & { version: number };

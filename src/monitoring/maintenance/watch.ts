@@ -9,7 +9,7 @@ import { mapYielding } from "../../core/time/event-loop.ts";
 import { guardVersion } from "../../database/references.ts";
 import { StaleRead, type Statement } from "../../database/store.ts";
 import { maintenanceWindows } from "../../database/tables/monitoring.ts";
-import type { LoggedEvent } from "../../events/catalogue.ts";
+import type { LoggedEvent } from "../../events/catalog.ts";
 import { appendEvent, findLastSeq, readSince } from "../../events/log.ts";
 import type { EventReader, Subscription } from "../../events/reader.ts";
 import type { ScopeServices } from "../../events/scope.ts";

@@ -1,4 +1,4 @@
-import { findEffect, type EventEffects, type LoggedEvent } from "../../events/catalogue.ts";
+import { findEffect, type EventEffects, type LoggedEvent } from "../../events/catalog.ts";
 
 /** Part of monitoring that an event affects: a monitor, a group, an organization or maintenance windows. */
 const concerns: EventEffects<"monitor" | "group" | "organization" | "windows"> = {

@@ -2,7 +2,7 @@
 import { formatTimestamp } from "../../core/time/clock.ts";
 import type { MonitorStatus } from "../../core/statuses.ts";
 import type { Tenant } from "../../database/rows.ts";
-import type { StateType } from "../../events/catalogue.ts";
+import type { StateType } from "../../events/catalog.ts";
 import { findSeqAt, isLogCompleteSince } from "../../events/log.ts";
 import { findTraces, type Trace } from "./past-store.ts";
 

@@ -1,6 +1,6 @@
 import { yieldToEventLoop } from "../../core/time/event-loop.ts";
 import type { Tenant } from "../../database/rows.ts";
-import { stateTypeList, type StateType } from "../../events/catalogue.ts";
+import { stateTypeList, type StateType } from "../../events/catalog.ts";
 import type { StoredStatus } from "../../core/statuses.ts";
 
 /** Data from which a monitor's state at a position of the event log is derived. */

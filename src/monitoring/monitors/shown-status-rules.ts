@@ -2,7 +2,7 @@ import { formatUtcMinute, formatTimestamp } from "../../core/time/clock.ts";
 import type { MonitorStatus } from "../../core/statuses.ts";
 import { notJudgedPrefix } from "../../core/text/formatting.ts";
 
-/** Displayed status: `unknown` if a fault of the appliance prevents a judgement. */
+/** Displayed status: `unknown` if a fault of the appliance prevents a judgment. */
 export type ShownStatus = MonitorStatus | "unknown";
 
 type JudgedMonitor = {

@@ -27,7 +27,7 @@ import {
   uptimeHours,
 } from "../../database/tables/monitoring.ts";
 import { type Remover, removeRecords } from "../../database/deleted-records.ts";
-import type { EventType } from "../../events/catalogue.ts";
+import type { EventType } from "../../events/catalog.ts";
 import { buildEndPosition } from "../groups/store.ts";
 import { computeUptime24h } from "../uptime/store.ts";
 import { watchedFields } from "./target-rules.ts";

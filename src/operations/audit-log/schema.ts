@@ -4,7 +4,7 @@ import { actorTypes } from "../../core/statuses.ts";
 import { FieldChange } from "../../core/field-changes.ts";
 import { searchBounds } from "../../core/limits.ts";
 import { pageFields } from "../../core/paging.ts";
-import { type AuditAction, auditVerbs, type NounOf } from "../../events/catalogue.ts";
+import { type AuditAction, auditVerbs, type NounOf } from "../../events/catalog.ts";
 
 /** Kinds of subjects, which are the first part of an action's name. */
 const auditNouns = Object.keys(auditVerbs) as NounOf<AuditAction>[];

@@ -1,5 +1,5 @@
 /** Renders audit entries as sentences. */
-import type { AuditAction, NounOf, VerbOf } from "../../events/catalogue.ts";
+import type { AuditAction, NounOf, VerbOf } from "../../events/catalog.ts";
 import { formatCount } from "../../core/text/formatting.ts";
 import { t } from "../../core/text/texts.ts";
 import type { AuditEntry } from "./schema.ts";

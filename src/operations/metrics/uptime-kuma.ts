@@ -56,7 +56,7 @@ async function createKumaMetrics(caller: Caller): Promise<string> {
   const targets = new Map(
     (await store.query<Target>(targetsSql, [organizationId])).map((target) => [target.id, target]),
   );
-  const labelled = rows.map((row) => ({
+  const labeled = rows.map((row) => ({
     row,
     labels: buildLabels(row, targets.get(row.id), numbers.get(row.id)),
   }));
@@ -65,7 +65,7 @@ async function createKumaMetrics(caller: Caller): Promise<string> {
       name,
       "gauge",
       help,
-      labelled.flatMap(({ row, labels }): Sample[] => {
+      labeled.flatMap(({ row, labels }): Sample[] => {
         const value = row.status === "paused" ? null : valueOf(row);
         return value === null ? [] : [{ labels, value }];
       }),
@@ -85,7 +85,7 @@ async function createKumaMetrics(caller: Caller): Promise<string> {
       ({ certificateExpiresAt }) =>
         certificateExpiresAt === null ? null : Number(Date.parse(certificateExpiresAt) > now),
     ),
-    buildUptimeFamily(labelled, recentOf),
+    buildUptimeFamily(labeled, recentOf),
     build("monitor_response_time", "Monitor Response Time (ms)", ({ latencyMs, status }) =>
       status === "unknown" ? -1 : (latencyMs ?? -1),
     ),
@@ -97,15 +97,15 @@ async function createKumaMetrics(caller: Caller): Promise<string> {
   ]);
 }
 
-type Labelled = { row: MonitorRow; labels: Readonly<Record<string, string>> };
+type Labeled = { row: MonitorRow; labels: Readonly<Record<string, string>> };
 type RecentOf = Awaited<ReturnType<typeof readRecent>>;
 
-const buildUptimeFamily = (labelled: readonly Labelled[], recentOf: RecentOf) =>
+const buildUptimeFamily = (labeled: readonly Labeled[], recentOf: RecentOf) =>
   createFamily(
     "monitor_uptime_ratio",
     "gauge",
     "Uptime ratio calculated over sliding window specified by the 'window' label. (0.0 - 1.0)",
-    labelled.flatMap(({ row: { key, createdAt, status }, labels }): Sample[] => {
+    labeled.flatMap(({ row: { key, createdAt, status }, labels }): Sample[] => {
       const { uptime24h, uptime30d } = recentOf(key, createdAt);
       return Object.entries({ "1d": uptime24h, "30d": uptime30d }).flatMap(([window, value]) =>
         value === null || status === "paused" ? [] : [{ labels: { ...labels, window }, value }],

@@ -47,7 +47,7 @@ function buildIncidentEntry(
       : `<p><a href="${escapeXml(address)}">${language.count("earlierUpdates", earlier)}</a></p>`;
   return {
     id,
-    title: language.say("labelled", { label: language.say(status), text: title }),
+    title: language.say("labeled", { label: language.say(status), text: title }),
     path: `/incidents/${id}`,
     published: createdAt,
     updated: [postmortem?.publishedAt ?? "", updates[0]?.createdAt ?? createdAt].toSorted().at(-1)!,
@@ -94,7 +94,7 @@ function buildWindowEntry(
   const affects = { label: language.say("mailAffects"), text: affected };
   return {
     id: occurrenceId,
-    title: language.say("labelled", { label: step, text: title }),
+    title: language.say("labeled", { label: step, text: title }),
     path: "",
     published: window.announcedAt,
     updated: window.changedAt,
@@ -102,7 +102,7 @@ function buildWindowEntry(
       [
         `<p><strong>${step}</strong> (${times.formatRange(Date.parse(startsAt), Date.parse(endsAt))})</p>`,
         words(description).html,
-        ...(affected === "" ? [] : [`<p>${escapeXml(language.say("labelled", affects))}</p>`]),
+        ...(affected === "" ? [] : [`<p>${escapeXml(language.say("labeled", affects))}</p>`]),
       ].join(""),
   };
 }

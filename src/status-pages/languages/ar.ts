@@ -71,7 +71,7 @@ export const ar: Dictionary = {
   separator: "، ",
   clauses: "{first}، {second}",
   sentences: "{first}. {second}",
-  labelled: "{label}: {text}",
+  labeled: "{label}: {text}",
 
   uptime: "التوفر",
   dayUp: "توفر {value}",

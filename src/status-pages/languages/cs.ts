@@ -69,7 +69,7 @@ export const cs: Dictionary = {
   separator: ", ",
   clauses: "{first}, {second}",
   sentences: "{first}. {second}",
-  labelled: "{label}: {text}",
+  labeled: "{label}: {text}",
 
   uptime: "Dostupnost",
   dayUp: "{value} dostupnost",

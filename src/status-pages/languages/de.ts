@@ -53,7 +53,7 @@ export const de: Dictionary = {
   separator: ", ",
   clauses: "{first}, {second}",
   sentences: "{first}. {second}",
-  labelled: "{label}: {text}",
+  labeled: "{label}: {text}",
 
   uptime: "Verfügbarkeit",
   dayUp: "{value} verfügbar",

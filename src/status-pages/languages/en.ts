@@ -53,7 +53,7 @@ export const en = {
   separator: ", ",
   clauses: "{first}, {second}",
   sentences: "{first}. {second}",
-  labelled: "{label}: {text}",
+  labeled: "{label}: {text}",
 
   // Bars and figures.
   uptime: "Uptime",

@@ -55,7 +55,7 @@ export const es: Dictionary = {
   separator: ", ",
   clauses: "{first}, {second}",
   sentences: "{first}. {second}",
-  labelled: "{label}: {text}",
+  labeled: "{label}: {text}",
 
   uptime: "Disponibilidad",
   dayUp: "{value} disponible",

@@ -50,7 +50,7 @@ export const fr: Dictionary = {
   separator: ", ",
   clauses: "{first}, {second}",
   sentences: "{first}. {second}",
-  labelled: "{label}\u00a0: {text}",
+  labeled: "{label}\u00a0: {text}",
 
   uptime: "Disponibilité",
   dayUp: "{value} disponible",

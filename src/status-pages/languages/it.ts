@@ -59,7 +59,7 @@ export const it: Dictionary = {
   separator: ", ",
   clauses: "{first}, {second}",
   sentences: "{first}. {second}",
-  labelled: "{label}: {text}",
+  labeled: "{label}: {text}",
 
   uptime: "Disponibilità",
   dayUp: "{value} disponibile",

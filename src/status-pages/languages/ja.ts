@@ -43,7 +43,7 @@ export const ja: Dictionary = {
   separator: "、",
   clauses: "{first}。{second}",
   sentences: "{first}。{second}",
-  labelled: "{label}：{text}",
+  labeled: "{label}：{text}",
 
   uptime: "稼働率",
   dayUp: "稼働率 {value}",

@@ -43,7 +43,7 @@ export const ko: Dictionary = {
   separator: ", ",
   clauses: "{first}, {second}",
   sentences: "{first}. {second}",
-  labelled: "{label}: {text}",
+  labeled: "{label}: {text}",
 
   uptime: "가동률",
   dayUp: "가동률 {value}",

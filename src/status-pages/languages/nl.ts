@@ -53,7 +53,7 @@ export const nl: Dictionary = {
   separator: ", ",
   clauses: "{first}, {second}",
   sentences: "{first}. {second}",
-  labelled: "{label}: {text}",
+  labeled: "{label}: {text}",
 
   uptime: "Beschikbaarheid",
   dayUp: "{value} beschikbaar",

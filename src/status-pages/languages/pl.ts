@@ -72,7 +72,7 @@ export const pl: Dictionary = {
   separator: ", ",
   clauses: "{first}, {second}",
   sentences: "{first}. {second}",
-  labelled: "{label}: {text}",
+  labeled: "{label}: {text}",
 
   uptime: "Dostępność",
   dayUp: "{value} dostępności",

@@ -55,7 +55,7 @@ export const ptBr: Dictionary = {
   separator: ", ",
   clauses: "{first}, {second}",
   sentences: "{first}. {second}",
-  labelled: "{label}: {text}",
+  labeled: "{label}: {text}",
 
   uptime: "Disponibilidade",
   dayUp: "{value} disponível",

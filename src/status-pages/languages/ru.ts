@@ -63,7 +63,7 @@ export const ru: Dictionary = {
   separator: ", ",
   clauses: "{first}; {second}",
   sentences: "{first}. {second}",
-  labelled: "{label}: {text}",
+  labeled: "{label}: {text}",
 
   uptime: "Доступность",
   dayUp: "доступность {value}",

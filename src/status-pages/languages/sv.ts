@@ -50,7 +50,7 @@ export const sv: Dictionary = {
   separator: ", ",
   clauses: "{first}, {second}",
   sentences: "{first}. {second}",
-  labelled: "{label}: {text}",
+  labeled: "{label}: {text}",
 
   uptime: "Tillgänglighet",
   dayUp: "{value} tillgänglig",

@@ -49,7 +49,7 @@ export const tr: Dictionary = {
   separator: ", ",
   clauses: "{first}, {second}",
   sentences: "{first}. {second}",
-  labelled: "{label}: {text}",
+  labeled: "{label}: {text}",
 
   uptime: "Erişilebilirlik",
   dayUp: "{value} erişilebilir",

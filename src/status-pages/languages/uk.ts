@@ -63,7 +63,7 @@ export const uk: Dictionary = {
   separator: ", ",
   clauses: "{first}; {second}",
   sentences: "{first}. {second}",
-  labelled: "{label}: {text}",
+  labeled: "{label}: {text}",
 
   uptime: "Доступність",
   dayUp: "доступність {value}",

@@ -43,7 +43,7 @@ export const zhCn: Dictionary = {
   separator: "，",
   clauses: "{first}，{second}",
   sentences: "{first}。{second}",
-  labelled: "{label}：{text}",
+  labeled: "{label}：{text}",
 
   uptime: "可用率",
   dayUp: "可用率 {value}",

@@ -6,7 +6,7 @@ import type { OwnHosts } from "../../core/security/own-hosts.ts";
 import { addMonths, type Clock } from "../../core/time/clock.ts";
 import type { Store } from "../../database/store.ts";
 import { formatUtcMonth } from "../formats/history.ts";
-import { getLanguage, listOffered } from "../languages/catalogue.ts";
+import { getLanguage, listOffered } from "../languages/catalog.ts";
 import { createTimeFormats } from "../languages/times.ts";
 import { type LoadedPage, loaderOf } from "../load.ts";
 import { renderPart } from "../rendering/parts.ts";

@@ -8,7 +8,7 @@ import type { Vault } from "../../core/security/secrets.ts";
 import type { TargetGuard } from "../../core/security/target-guard.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { computeBackoffMs } from "../../core/time/pace.ts";
-import { type LoggedEvent, stateTypes } from "../../events/catalogue.ts";
+import { type LoggedEvent, stateTypes } from "../../events/catalog.ts";
 import { findLastSeq } from "../../events/log.ts";
 import type { EventReader, Subscription } from "../../events/reader.ts";
 import { createPublishDestination, type PublishDestination } from "./destination.ts";

@@ -8,7 +8,7 @@ import { renderJson } from "../formats/json.ts";
 import type { Rendered } from "../site/cache.ts";
 import { translatePage } from "../languages/page-translation.ts";
 import type { Language } from "../languages/language.ts";
-import { listOffered } from "../languages/catalogue.ts";
+import { listOffered } from "../languages/catalog.ts";
 import { createLinks, type LinkTo } from "../links.ts";
 import type { StaticCopy } from "../layout.tsx";
 import type { LoadedPage } from "../load.ts";

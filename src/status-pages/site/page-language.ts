@@ -2,7 +2,7 @@
 import type { PageLanguage } from "../../core/languages.ts";
 import { negotiateLanguage } from "../../core/text/negotiate-language.ts";
 import { readQueryParameter } from "../../http/query-parameter.ts";
-import { type LanguageChoice, listOffered } from "../languages/catalogue.ts";
+import { type LanguageChoice, listOffered } from "../languages/catalog.ts";
 import type { PartName } from "./public-paths.ts";
 
 /** Parts that people open in a browser. Programs get the others in the default language. */

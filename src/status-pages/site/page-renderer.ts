@@ -3,7 +3,7 @@ import type { Clock } from "../../core/time/clock.ts";
 import type { PageLanguage } from "../../core/languages.ts";
 import { translatePage } from "../languages/page-translation.ts";
 import type { Language } from "../languages/language.ts";
-import { getLanguage, listOffered } from "../languages/catalogue.ts";
+import { getLanguage, listOffered } from "../languages/catalog.ts";
 import type { createPageReadings, Reading } from "../page-readings.ts";
 import { type PageLocation, renderPart } from "../rendering/parts.ts";
 import type { Audience } from "../access-rules.ts";

@@ -8,7 +8,7 @@ import { unknownReferenceError } from "../../database/references.ts";
 import type { ShownIncident } from "../../incidents/store.ts";
 import { buildLookStyle } from "../rendering/look.ts";
 import { translatePage } from "../languages/page-translation.ts";
-import { getLanguage, listOffered } from "../languages/catalogue.ts";
+import { getLanguage, listOffered } from "../languages/catalog.ts";
 import type { PageDocument } from "../layout.tsx";
 import { createLinks } from "../links.ts";
 import { loaderOf } from "../load.ts";

@@ -5,7 +5,7 @@ import { consumeLimit, type NetworkLimit } from "../../http/access/rate-limit.ts
 import { findLogStart } from "../../events/log.ts";
 import { findSettings } from "../../accounts/settings/service.ts";
 import { endOfMonth, formatUtcMonth } from "../formats/history.ts";
-import { getLanguage } from "../languages/catalogue.ts";
+import { getLanguage } from "../languages/catalog.ts";
 import { createUncachedResponse } from "../../http/responses/small-page.ts";
 import { renderPart, renderSignUp } from "../rendering/parts.ts";
 import type { Audience } from "../access-rules.ts";

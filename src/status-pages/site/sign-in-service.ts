@@ -24,7 +24,7 @@ import { respondWithSmallPage, respondWithStatement } from "../../http/responses
 import type { SignedInContext, VisitorContext } from "../../http/visitor-context.ts";
 import { isAllowedMember, isAllowedVisitor } from "../access-rules.ts";
 import type { Language } from "../languages/language.ts";
-import { getLanguage } from "../languages/catalogue.ts";
+import { getLanguage } from "../languages/catalog.ts";
 import { selectEffectiveHosts } from "../rules.ts";
 import {
   findBranding,

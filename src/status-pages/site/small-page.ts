@@ -3,7 +3,7 @@ import { readForm } from "../../http/body.ts";
 import { pathOf } from "../../http/request.ts";
 import { respondWithSmallPage } from "../../http/responses/small-page.ts";
 import type { Language } from "../languages/language.ts";
-import { languageOfVisitor } from "../languages/catalogue.ts";
+import { languageOfVisitor } from "../languages/catalog.ts";
 import { renderBadge } from "../rendering/badges.ts";
 
 const maxFormBytes = 4_096;

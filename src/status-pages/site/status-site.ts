@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import type { Clock } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
-import { findEffect, type EventEffects } from "../../events/catalogue.ts";
+import { findEffect, type EventEffects } from "../../events/catalog.ts";
 import { findLastSeq } from "../../events/log.ts";
 import type { EventReader, Subscription } from "../../events/reader.ts";
 import { isRead, pathOf } from "../../http/request.ts";
@@ -40,7 +40,7 @@ import {
 import { PageAccess } from "./access.ts";
 import { PageCache } from "./cache.ts";
 import { findPageHost, PageHosts } from "./hosts.ts";
-import { createJudgementWatch } from "./judgement-watch.ts";
+import { createJudgmentWatch } from "./judgment-watch.ts";
 import type { PageAddress } from "./page-renderer.ts";
 import { PublicPages, type PublicPagesDependencies } from "./public-pages.ts";
 import {
@@ -77,7 +77,7 @@ export function createStatusSite(dependencies: Dependencies) {
   const pastLimit = createNetworkLimit(statusPageBounds.pastRenders.value, clock);
   const pages = new PublicPages({ ...dependencies, access, monotonic, cache, readings, pastLimit });
   const hosts = new PageHosts(store, ownHosts);
-  const judgement = createJudgementWatch(store, log, cache);
+  const judgment = createJudgmentWatch(store, log, cache);
   /** Requests at the public port, which has no admin page. */
   const alone = new WeakSet<Request>();
   const hasAdminPage = (request: Request) => !alone.has(request);
@@ -93,7 +93,7 @@ export function createStatusSite(dependencies: Dependencies) {
   return {
     /** Responds on the public site's own port, where `/` is the page of the only organization. */
     answerAlone: (received: Request): Response | Promise<Response> | null => {
-      judgement.followWrites();
+      judgment.followWrites();
       const known = pages.serveKnown(received);
       if (known !== null) return known;
       const request = hosts.rewrite(received);
@@ -103,7 +103,7 @@ export function createStatusSite(dependencies: Dependencies) {
     },
     /** Responds on the main port; null if the path is not part of the public site. */
     handleRequest(received: Request): Response | Promise<Response> | null {
-      judgement.followWrites();
+      judgment.followWrites();
       const known = pages.serveKnown(received);
       if (known !== null) return known;
       const request = hosts.rewrite(received);
@@ -112,7 +112,7 @@ export function createStatusSite(dependencies: Dependencies) {
     async start() {
       const seq = await findLastSeq(store);
       await hosts.refresh();
-      judgement.start();
+      judgment.start();
       subscription = events.subscribe("status-pages", seq, async (events) => {
         for (const { organizationId, type } of events)
           for (const part of [cache, readings])
@@ -122,7 +122,7 @@ export function createStatusSite(dependencies: Dependencies) {
       });
     },
     async stop() {
-      judgement.stop();
+      judgment.stop();
       await subscription?.stop();
     },
   };

@@ -3,7 +3,7 @@ import { subscriberBounds } from "../../core/limits.ts";
 import type { Severity } from "../../core/fields.ts";
 import type { PageLanguage } from "../../core/languages.ts";
 import { severities } from "../../core/statuses.ts";
-import { nameLanguage } from "../languages/catalogue.ts";
+import { nameLanguage } from "../languages/catalog.ts";
 import type { Language } from "../languages/language.ts";
 import type { LoadedPage } from "../load.ts";
 import type { SubscriberChoice } from "./schema.ts";

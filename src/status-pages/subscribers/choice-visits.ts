@@ -7,7 +7,7 @@ import {
   respondWithSmallPage,
   respondWithStatement,
 } from "../../http/responses/small-page.ts";
-import { getLanguage, listOffered } from "../languages/catalogue.ts";
+import { getLanguage, listOffered } from "../languages/catalog.ts";
 import type { Language } from "../languages/language.ts";
 import { loaderOf } from "../load.ts";
 import { findPublicPageById, type PlainPage } from "../store.ts";

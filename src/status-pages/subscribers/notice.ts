@@ -77,7 +77,7 @@ export function buildNoticeMessage(
     problem: null,
     at: notice.at,
     lines: words.facts.map(({ label, value }) =>
-      label === "" ? value : origin.language.say("labelled", { label, text: value }),
+      label === "" ? value : origin.language.say("labeled", { label, text: value }),
     ),
     alerts: [],
     ...words,

@@ -19,7 +19,7 @@ import { emailKeyOf } from "../../accounts/people/rules.ts";
 import { findMemberByEmail, findMembership } from "../../accounts/people/store.ts";
 import type { Store } from "../../database/store.ts";
 import { isAllowedMember, isAllowedVisitor } from "../access-rules.ts";
-import { getLanguage } from "../languages/catalogue.ts";
+import { getLanguage } from "../languages/catalog.ts";
 import { buildAddresses, selectEffectiveHosts } from "../rules.ts";
 import { findPlainPage, findVisitorProviders, type PlainPage } from "../store.ts";
 import { sealToken } from "./links.ts";

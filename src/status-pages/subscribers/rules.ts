@@ -2,7 +2,7 @@ import { dayMs } from "../../core/time/clock.ts";
 import { signUpBounds } from "../../core/limits.ts";
 import type { Severity } from "../../core/fields.ts";
 import { severities } from "../../core/statuses.ts";
-import type { EventType, LoggedEvent } from "../../events/catalogue.ts";
+import type { EventType, LoggedEvent } from "../../events/catalog.ts";
 
 export type SubscriberType = "email" | "webhook" | "slack" | "teams" | "discord";
 

@@ -7,7 +7,7 @@ import type { NetworkLimit } from "../../http/access/rate-limit.ts";
 import type { Subscriptions } from "../site/public-pages.ts";
 import { respondWithQuestion, respondWithStatement } from "../../http/responses/small-page.ts";
 import type { Language } from "../languages/language.ts";
-import { getLanguage, languageOfVisitor } from "../languages/catalogue.ts";
+import { getLanguage, languageOfVisitor } from "../languages/catalog.ts";
 import { readFormFields, sayTryAgain } from "../site/small-page.ts";
 import { takesChats } from "../rules.ts";
 import { findPlainPage } from "../store.ts";

@@ -26,7 +26,7 @@ async function startServer(subject: KeyOwner, ...chain: string[]) {
     },
   );
   const { promise, resolve } = Promise.withResolvers<void>();
-  // Judgements are cached for a minute by address, and the system can assign a port twice.
+  // Judgments are cached for a minute by address, and the system can assign a port twice.
   const port = getFreePort();
   server.listen(port, host, resolve);
   await promise;

@@ -7,7 +7,7 @@ import { createTargetGuard } from "../../../src/core/security/target-guard.ts";
 import { copyDatabase, type Sealing } from "../../../src/database/backup/copy.ts";
 import { openDataDirectory } from "../../../src/database/file/data-directory.ts";
 import { restore } from "../../../src/database/backup/restore.ts";
-import type { EventType } from "../../../src/events/catalogue.ts";
+import type { EventType } from "../../../src/events/catalog.ts";
 import { readSince } from "../../../src/events/log.ts";
 import { ScheduledBackups } from "../../../src/operations/backups/scheduler.ts";
 import { type Client, dumpTables, testAppliance } from "../../support/appliance.ts";

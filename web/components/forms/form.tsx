@@ -256,10 +256,10 @@ export function ChoiceField<T extends string>({
 }) {
   const id = useId();
   return (
-    <div className="labelled flex flex-col items-start gap-4">
+    <div className="labeled flex flex-col items-start gap-4">
       <span id={id}>{label}</span>
       <SegmentedControl
-        aria-labelledby={id}
+        aria-labeledby={id}
         data={(Object.keys(options) as T[]).map((one) => ({ value: one, label: options[one] }))}
         value={value}
         onChange={onChange}

@@ -320,7 +320,7 @@ function Rotation({ layer, put, errorOf }: Part) {
   const rotation = findRotation(layer);
   return (
     <div className="field-row">
-      <div className="labelled flex flex-col items-start gap-4">
+      <div className="labeled flex flex-col items-start gap-4">
         <span>{t("Rotation")}</span>
         <SegmentedControl
           aria-label={t("Rotation")}

@@ -12,7 +12,7 @@ import type { Log } from "../../../core/log.ts";
 import type { Vault } from "../../../core/security/secrets.ts";
 import type { TargetGuard } from "../../../core/security/target-guard.ts";
 import type { Store } from "../../../database/store.ts";
-import { type EventType, type LoggedEvent, stateTypes } from "../../../events/catalogue.ts";
+import { type EventType, type LoggedEvent, stateTypes } from "../../../events/catalog.ts";
 import { readSince } from "../../../events/log.ts";
 import type { EventReader, Subscription } from "../../../events/reader.ts";
 import type { Signals } from "../../../events/signals.ts";

@@ -6,7 +6,7 @@ import type { Log } from "../../../core/log.ts";
 import { createAccessTokenCache } from "../../../core/outgoing/access-tokens.ts";
 import type { TargetGuard } from "../../../core/security/target-guard.ts";
 import type { Store } from "../../../database/store.ts";
-import type { LoggedEvent } from "../../../events/catalogue.ts";
+import type { LoggedEvent } from "../../../events/catalog.ts";
 import { createAuthoritiesCache } from "../protocols/authorities.ts";
 import { createByteBudget } from "../protocols/byte-budget.ts";
 import { listMembers } from "../../dependencies/store.ts";

@@ -5,7 +5,7 @@ import { yieldToEventLoop } from "../../../core/time/event-loop.ts";
 import type { Vault } from "../../../core/security/secrets.ts";
 import { cacheLookup } from "../../../database/cached-lookup.ts";
 import type { Store } from "../../../database/store.ts";
-import type { LoggedEvent } from "../../../events/catalogue.ts";
+import type { LoggedEvent } from "../../../events/catalog.ts";
 import { findLastSeq } from "../../../events/log.ts";
 import { concernOf } from "../../monitors/events.ts";
 import type { Severity } from "../../../core/fields.ts";

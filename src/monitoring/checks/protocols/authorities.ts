@@ -1,5 +1,5 @@
 import type { Store } from "../../../database/store.ts";
-import type { LoggedEvent } from "../../../events/catalogue.ts";
+import type { LoggedEvent } from "../../../events/catalog.ts";
 
 /** Caches the additional certificate authorities of each organization, in PEM, until its settings change. */
 export function createAuthoritiesCache(store: Store) {

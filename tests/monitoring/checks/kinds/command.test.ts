@@ -85,10 +85,10 @@ test("at the timeout it is killed with its children, and at its end with the rem
   const hanging = writeProgram(
     `sleep 1000 & echo $! $$ > ${file}.new; mv ${file}.new ${file}; wait`,
   );
-  const cancelling = new AbortController();
-  const running = run(hanging, { cancelled: cancelling.signal, timeoutMs: 60_000 });
+  const canceling = new AbortController();
+  const running = run(hanging, { cancelled: canceling.signal, timeoutMs: 60_000 });
   await waitUntil(() => existsSync(file));
-  cancelling.abort();
+  canceling.abort();
   expect((await running).status).toBe("unknown");
   for (const pid of readFileSync(file, "utf8").trim().split(" ")) await waitUntilGone(pid);
 

@@ -122,11 +122,11 @@ test("a timed-out check fails alone: others that wait for the same response quer
 
 test("an aborted check and a blocked address are not failures of the registry", async () => {
   await using server = await startRegistry(null);
-  const cancelling = new AbortController();
+  const canceling = new AbortController();
   const fields = { domain: "example.org", server: server.url };
-  const stopped = runCheckOfType("domain", fields, { now: noon, cancelled: cancelling.signal });
+  const stopped = runCheckOfType("domain", fields, { now: noon, cancelled: canceling.signal });
   await server.waitUntilAccepted(1);
-  cancelling.abort();
+  canceling.abort();
   expect((await stopped).status).toBe("unknown");
   const listeners = [{ host: "127.0.0.1", port: server.port }];
   expect((await runCheckOfType("domain", fields, { now: noon, listeners })).isFinal).toBe(true);

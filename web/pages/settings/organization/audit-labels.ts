@@ -1,4 +1,4 @@
-import type { AuditAction, auditVerbs } from "../../../../src/events/catalogue.ts";
+import type { AuditAction, auditVerbs } from "../../../../src/events/catalog.ts";
 import type { ActorType } from "../../../../src/core/statuses.ts";
 import type { AuditEntry } from "../../../../src/operations/audit-log/schema.ts";
 import { describeAction } from "../../../../src/operations/audit-log/sentence-rules.ts";

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { Fragment, useRef, useState } from "react";
 import type { FieldChange } from "../../../../src/core/field-changes.ts";
-import { type AuditAction, auditVerbs } from "../../../../src/events/catalogue.ts";
+import { type AuditAction, auditVerbs } from "../../../../src/events/catalog.ts";
 import type { AuditEntry } from "../../../../src/operations/audit-log/schema.ts";
 import { dashboard } from "../../../data/client.ts";
 import { createPageQuery } from "../../../data/query.ts";

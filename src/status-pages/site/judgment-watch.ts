@@ -4,12 +4,12 @@ import type { PageCache } from "./cache.ts";
 import { findUnjudgedByOrganization } from "../store.ts";
 
 /** Poll interval for monitors that become judged or not judged. */
-const judgementMs = 2_000;
+const judgmentMs = 2_000;
 
 type Cache = Pick<PageCache, "touch" | "distrust">;
 
 /** Renews cached pages when monitors become judged or not judged, which happens without an event. */
-export function createJudgementWatch(store: Store, log: Log, cache: Cache) {
+export function createJudgmentWatch(store: Store, log: Log, cache: Cache) {
   /** Marks of unjudged monitors by organization, to compare with. */
   let unjudged = new Map<string, string>();
   let failingSince: number | null = null;
@@ -36,7 +36,7 @@ export function createJudgementWatch(store: Store, log: Log, cache: Cache) {
         followChecks().catch((error: unknown) =>
           log.warn("unjudged monitors can't be read", { cause: String(error) }),
         );
-      }, judgementMs);
+      }, judgmentMs);
     },
     stop() {
       if (timer !== null) clearInterval(timer);

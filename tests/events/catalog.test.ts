@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { findEffect, type EventEffects, type EventType } from "../../src/events/catalogue.ts";
+import { findEffect, type EventEffects, type EventType } from "../../src/events/catalog.ts";
 import { appendEvent } from "../../src/events/log.ts";
 
 const effects: EventEffects<"all" | "one" | null> = {

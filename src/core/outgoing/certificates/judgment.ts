@@ -20,7 +20,7 @@ export type JudgedCertificate = {
   fingerprint: string;
 };
 
-type Judgement = Omit<JudgedCertificate, "issue" | "fingerprint"> & { pathIssue: string | null };
+type Judgment = Omit<JudgedCertificate, "issue" | "fingerprint"> & { pathIssue: string | null };
 
 /** Code for violated name constraints, and for those of IP addresses, which the TLS library can't evaluate. */
 const unspecified = "UNSPECIFIED";
@@ -36,10 +36,10 @@ const pathCodes = new Set([
 ]);
 const otherName = "ERR_TLS_CERT_ALTNAME_INVALID";
 
-/** How long judgements are cached. Reading a chain takes 0.3 ms; reading only the leaf takes 0.01 ms. */
+/** How long judgments are cached. Reading a chain takes 0.3 ms; reading only the leaf takes 0.01 ms. */
 const cachedMs = 60_000;
 const maxCachedCertificates = 5_000;
-const cache = new Map<string, { until: number; judgement: Judgement }>();
+const cache = new Map<string, { until: number; judgment: Judgment }>();
 
 /**
  * Judges the certificate of a connection; null if the server sent none. `code` is the TLS library's error for the
@@ -55,27 +55,27 @@ export function judgeCertificate(
   // Bun 1.4.5 returns undefined without a certificate, contrary to its types.
   const leaf = socket.getPeerX509Certificate() as X509Certificate | undefined;
   if (leaf === undefined) return null;
-  const { pathIssue, ...judged } = getJudgement(socket, leaf, target, code, authorities);
+  const { pathIssue, ...judged } = getJudgment(socket, leaf, target, code, authorities);
   const issue = pathIssue ?? findNameIssue(leaf, name);
   return { ...judged, issue, fingerprint: leaf.fingerprint256 };
 }
 
-function getJudgement(
+function getJudgment(
   socket: Bun.Socket<undefined>,
   leaf: X509Certificate,
   scope: string,
   code: string,
   authorities: string | null,
-): Judgement {
+): Judgment {
   const now = Date.now();
   const key = `${scope} ${leaf.fingerprint256} ${code} ${Bun.hash(authorities ?? "").toString()}`;
   const known = cache.get(key);
-  if (known !== undefined && now < known.until) return known.judgement;
-  const judgement = judgeChain(readSentCertificates(socket), leaf, code, authorities, now);
+  if (known !== undefined && now < known.until) return known.judgment;
+  const judgment = judgeChain(readSentCertificates(socket), leaf, code, authorities, now);
   // Failures are not cached, so that the next check notices a renewed certificate.
-  if (judgement.pathIssue === null)
-    setRecent(cache, key, { until: now + cachedMs, judgement }, maxCachedCertificates);
-  return judgement;
+  if (judgment.pathIssue === null)
+    setRecent(cache, key, { until: now + cachedMs, judgment }, maxCachedCertificates);
+  return judgment;
 }
 
 /** Returns all certificates that the server sent, in its order. The first is the server's certificate. */
@@ -100,7 +100,7 @@ function judgeChain(
   code: string,
   authorities: string | null,
   now: number,
-): Judgement {
+): Judgment {
   const isVerified = code === "" || code === otherName;
   const issuer = issuerOf(leaf);
   const leafEnd = { certificateExpiresAt: leaf.validToDate.toISOString(), issuer };
