@@ -46,6 +46,31 @@ test("after a suspension no reminder is sent for a monitor until it is checked a
   expect(hook.listTitles()).toEqual(["monitor.down Shop", "monitor.reminder Shop"]);
 });
 
+test("after a restart, a monitor that is checked every 30 minutes is not reported down before its check", async () => {
+  const world = await setUpTrouble();
+  await using hook = await world.inbox();
+  await using shop = await world.createSite({
+    interval: 1_800,
+    reminderInterval: 3_600,
+    alertChannelIds: [hook.id],
+  });
+  shop.failNow();
+  await world.pass(1_800);
+  await world.send();
+  expect(hook.listTitles()).toEqual(["monitor.down Shop"]);
+  shop.recoverNow();
+  world.time.now += 3_600_000;
+  world.world.runningSince = world.time.now;
+  for (let minute = 0; minute < 24; minute++) {
+    world.time.now += 60_000;
+    await world.send();
+  }
+  expect(hook.listTitles()).toEqual(["monitor.down Shop"]);
+  await world.pass(1_800);
+  await world.send();
+  expect(hook.listTitles()).toEqual(["monitor.down Shop", "monitor.up Shop"]);
+});
+
 test.each([["restart"], ["standstill"]])(
   "after a %s, a failed job that reports daily is not silent until its next report",
   async (kind) => {
@@ -66,7 +91,7 @@ test.each([["restart"], ["standstill"]])(
     hook.asked.length = 0;
     await world.send();
     expect(hook.asked).toHaveLength(0);
-    for (let minute = 0; minute < 8; minute++) {
+    for (let minute = 0; minute < 60; minute++) {
       world.time.now += 60_000;
       await world.send();
     }

@@ -136,10 +136,10 @@ export type Decision = {
 /** Delay of a due reminder while the monitor's checks have no verdict. */
 const unjudgedDelayMs = 60_000;
 /**
- * Time after a start or a standstill in which a result is awaited. Later the last state counts, because the next result
- * can follow a day later: a job that reports daily, or a daily check.
+ * Time after a start or a standstill in which a result is awaited, depending on the interval. Later the last state counts,
+ * because the next result can follow a day later: a job that reports daily, or a daily check.
  */
-const maxAwaitedMs = 300_000;
+const awaitedMs = { min: 300_000, max: 3_600_000 };
 
 /** The subjects that a decision reads, and the number of rows that it can write. */
 export type DecisionScope = Omit<SnapshotScope, "now"> & { rows: number; part: Part | null };
@@ -537,11 +537,13 @@ export function applyTimer(decision: Decision, { monitorId }: Timer) {
 
 /** Whether a monitor has a result since the start or the last standstill of this appliance, or was given time for one. */
 function isJudged(
-  { notJudgedSince, lastCheckedAt }: WatchedMonitor,
+  { notJudgedSince, lastCheckedAt, intervalSeconds, patienceMs }: WatchedMonitor,
   { now, runningSince = -Infinity }: Decision,
 ): boolean {
   const checkedAt = lastCheckedAt === null ? Infinity : Date.parse(lastCheckedAt);
-  const isAwaited = checkedAt < runningSince && now - runningSince < maxAwaitedMs;
+  const resultMs = Math.max(intervalSeconds * 1000 + patienceMs, awaitedMs.min);
+  const isAwaited =
+    checkedAt < runningSince && now - runningSince < Math.min(resultMs, awaitedMs.max);
   return notJudgedSince === null && !isAwaited;
 }
 

@@ -83,6 +83,7 @@ export type WatchedMonitor = Required<AlertedMonitor> & {
   failures: number;
   /** Number of consecutive successful checks while the monitor is still down. */
   successes: number;
+  intervalSeconds: number;
   /** Longest time in milliseconds until its checks show a change. */
   patienceMs: number;
   /** RFC 3339. Start of the time without a verdict; null if the last check had one. */
@@ -199,7 +200,7 @@ const monitorSql = `select m.id, m.name, m.type, m.group_id as groupId, g.name a
     m.settings ->> 'port' as port, m.muted,
     coalesce(g.muted, 0) as groupMuted, m.paused, coalesce(g.paused, 0) as groupPaused, s.status,
     s.since, s.last_message as lastMessage, s.last_checked_at as lastCheckedAt, s.failures, s.successes,
-    ${patienceSql} as patienceMs,
+    m.interval_seconds as intervalSeconds, ${patienceSql} as patienceMs,
     s.not_judged_since as notJudgedSince, s.latency_ms as latencyMs,
     m.reminder_interval_seconds as reminderSeconds, m.priority,
     m.escalation_policy_id as escalationPolicyId,
