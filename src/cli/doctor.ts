@@ -18,7 +18,7 @@ type DoctorFlags = Record<string, unknown> & {
 };
 
 /** Adds `doctor`. `ignored` are the environment variables that were removed. */
-export function addDoctor(program: Command, ignored: readonly string[] = []) {
+export function addDoctor(program: Command, ignored: readonly string[]) {
   serveOptions(program.command("doctor"))
     .description(
       "examine data, disk, backups, machine, network, mail server and alert channels, and give advice; changes nothing",

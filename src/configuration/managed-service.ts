@@ -12,10 +12,7 @@ import type { ManagedQuery, ManagedRecord } from "./schema.ts";
 import { sectionNames, sections } from "./sections-schema.ts";
 
 /** Lists managed records and how they differ from the last applied configuration; optionally only differing ones. */
-export const listManagedRecords = (
-  scope: Scope,
-  query: ManagedQuery = {},
-): Promise<ManagedRecord[]> =>
+export const listManagedRecords = (scope: Scope, query: ManagedQuery): Promise<ManagedRecord[]> =>
   runInConfigurationTurn(scope, async () =>
     selectVisible(scope, await findManagedRecords(scope, query)),
   );

@@ -62,7 +62,7 @@ export class Setbacks {
   }
 
   /** Throws this error, or the first new one since the last call. Does nothing without one. */
-  throwNew(first?: unknown) {
+  throwNew(first: unknown) {
     const error = first ?? this.#newError;
     this.#newError = undefined;
     if (error !== undefined) throw error;

@@ -42,7 +42,7 @@ export function createIncidentReader(
   page: Page,
   shownMonitors: ShownMonitors,
   concealed: ReadonlySet<string>,
-  at: number | null = null,
+  at: number | null,
 ) {
   const { organizationId, isDefault } = page;
   const published = [

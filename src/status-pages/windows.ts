@@ -44,7 +44,7 @@ export function createWindowReader(
   shownMonitors: ShownMonitorList,
   concealed: ConcealedRecords,
   currentTime: number,
-  at: number | null = null,
+  at: number | null,
 ) {
   const now = at ?? currentTime;
   const open = shownMonitors.map(({ id, name }) => ({ id, name }));

@@ -32,7 +32,10 @@ const verbs: Record<string, string> = {
 const shownCharacters = 140;
 
 /** Describes a held change by its title, such as `Resolution: Checkout fails`, or by its message. */
-function describeHeld({ operation, title, origin, change }: HeldChange, byMessage = false): string {
+function describeHeld(
+  { operation, title, origin, change }: HeldChange,
+  byMessage: boolean,
+): string {
   if (operation === "changeMonitors") {
     const parts = (change["changes"] ?? [change]) as { monitorIds: string[] }[];
     return tCount(

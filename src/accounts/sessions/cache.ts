@@ -98,7 +98,7 @@ function createMembershipReader(store: Store, passwordsEverywhere: boolean) {
 export function createSessionCache(
   store: Store,
   clock: Clock,
-  { passwordsEverywhere = false } = {},
+  { passwordsEverywhere }: { passwordsEverywhere: boolean },
 ): Sessions {
   const trusted = new Map<string, TrustedSession>();
   let seenAt = new Map<string, number>();

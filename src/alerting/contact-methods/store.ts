@@ -12,7 +12,7 @@ export type ContactRow = typeof alertChannels.$inferSelect & { personId: string 
 /** Lists the contact methods of people, in the order of each person. */
 export async function findContactMethods(
   { store, organizationId }: Tenant,
-  personIds?: readonly string[],
+  personIds: readonly string[],
 ): Promise<ContactRow[]> {
   const rows = await store.db
     .select()

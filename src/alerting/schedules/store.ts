@@ -82,7 +82,7 @@ export async function loadSchedules(
   tenant: Tenant,
   ids: readonly string[] | undefined,
   from: number,
-  until = from + 1,
+  until: number,
 ): Promise<TimedSchedule[]> {
   const found = await listSchedules(tenant, ids);
   return addOverrides(tenant, found, from, until);

@@ -147,7 +147,7 @@ export class ClusterConnection {
   }
 
   /** Sends a request other than SQL to the first node that accepts it. Throws UNAVAILABLE. */
-  async raw(path: string, init: RequestInit = {}): Promise<Response> {
+  async raw(path: string, init: RequestInit): Promise<Response> {
     const until = performance.now() + this.patience.tryMs;
     for (;;) {
       let reason = "";

@@ -99,7 +99,7 @@ export function respondWithQuestion(
   heading: string,
   text: string,
   button: string,
-  language = english,
+  language: DocumentLanguage,
 ): Response {
   const [h1, p, label] = [heading, text, button].map((one) => Bun.escapeHTML(one));
   const form = `<form class="lock" method="post"><h1>${h1}</h1><p>${p}</p><button>${label}</button></form>`;
@@ -110,8 +110,8 @@ export function respondWithQuestion(
 export function respondWithStatement(
   heading: string,
   text: string,
-  status = 200,
-  language = english,
+  status: number,
+  language: DocumentLanguage,
   link: { label: string; path: string } | null = null,
 ): Response {
   const [h1, p] = [heading, text].map((one) => Bun.escapeHTML(one));

@@ -74,7 +74,7 @@ export async function previewIncidentPage(
   scope: Scope,
   draft: ShownIncident,
   now: number,
-  wanted: { statusPageId?: string | undefined; language?: PageLanguage | undefined } = {},
+  wanted: { statusPageId?: string | undefined; language?: PageLanguage | undefined },
 ) {
   const { statusPageId } = wanted;
   const [own] = await findPages(scope, statusPageId);

@@ -186,7 +186,7 @@ async function changeSubscription(
   verb: LinkVerb,
   { id, title, address, language, manageLink }: LinkedSubscriber,
 ): Promise<Response> {
-  const respondWith = (heading: string, text: string, status?: number) =>
+  const respondWith = (heading: string, text: string, status = 200) =>
     respondWithStatement(heading, text, status, language);
   if (verb === "unsubscribe") {
     await endSubscription(scope, id);

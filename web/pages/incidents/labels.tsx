@@ -55,12 +55,10 @@ const stateOf = ({ status, severity }: Pick<IncidentSummary, "status" | "severit
 /** Icon of an incident: a check mark if resolved, a triangle if minor, otherwise an octagon. */
 export function IncidentIcon({
   incident,
-  size = 16,
 }: {
   incident: Pick<IncidentSummary, "status" | "severity">;
-  size?: number;
 }) {
-  return <StateIcon state={stateOf(incident)} size={size} />;
+  return <StateIcon state={stateOf(incident)} size={16} />;
 }
 
 /** The severity as a label. It is colored only while the incident is open. */

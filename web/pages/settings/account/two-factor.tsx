@@ -300,7 +300,7 @@ function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: 
  * A text as a QR code. It is dark on light in both themes, because cameras often fail on inverted
  * codes.
  */
-function QrCode({ text, label, size = 176 }: { text: string; label: string; size?: number }) {
+function QrCode({ text, label }: { text: string; label: string }) {
   const { data, size: modules } = encode(text, { ecc: "M", border: 3 });
   const dark = data.flatMap((row, y) =>
     row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])),
@@ -310,8 +310,8 @@ function QrCode({ text, label, size = 176 }: { text: string; label: string; size
       className="qr-code"
       role="img"
       aria-label={label}
-      width={size}
-      height={size}
+      width={176}
+      height={176}
       viewBox={`0 0 ${modules} ${modules}`}
       shapeRendering="crispEdges"
     >
