@@ -13,7 +13,6 @@ import { invalidFieldError, parse } from "../../core/validation.ts";
 import { buildIdTable, overLimitError } from "../../database/references.ts";
 import { guard, retryOnStaleRead, type Statement, type Store } from "../../database/store.ts";
 import { invitations, memberships } from "../../database/tables/accounts.ts";
-import { auditEntries } from "../../database/tables/events.ts";
 import {
   countAttempt,
   buildHashingClient,
@@ -261,11 +260,6 @@ export function buildJoinStatements(
   const at = formatTimestamp(clock());
   return [
     ...buildInvitationRemoval(store, invitation, createExpiredError, isEntitled),
-    // The audit log reads the address of an invitation from its row, which is now removed.
-    store.db
-      .update(auditEntries)
-      .set({ subjectName: person.name })
-      .where(matchValues(auditEntries, { organizationId, subjectId: invitation.id })),
     ...addMembership(store, {
       organizationId,
       personId: person.id,
@@ -275,7 +269,7 @@ export function buildJoinStatements(
     }),
     ...buildAuditAndEvent(
       { organizationId, actor, requestId },
-      { action: "invitation.accepted", subjectId: person.id },
+      { action: "invitation.accepted", subjectId: invitation.id },
       at,
     ),
   ];

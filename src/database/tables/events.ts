@@ -23,7 +23,7 @@ export const auditEntries = sqliteTable(
     requestId: text("request_id"),
     /** Tool of the MCP server with which the change was made; null for all other changes. */
     tool: text("tool"),
-    /** Name of a deleted subject; of an accepted invitation, the person. Names of existing subjects are looked up, because they can change. */
+    /** Name of a deleted subject. Names of existing subjects are looked up, because they can change. */
     subjectName: text("subject_name"),
   },
   (t) => [

@@ -238,6 +238,9 @@ const namesSql = [
   ),
   `select subject_id as id, subject_name as name from ${getTableName(auditEntries)}
      where organization_id = ?1 and subject_id in (select value from json_each(?2)) and subject_name is not null`,
+  // An accepted invitation has the name of the person who accepted it.
+  `select subject_id, actor_name from ${getTableName(auditEntries)}
+     where organization_id = ?1 and subject_id in (select value from json_each(?2)) and action = 'invitation.accepted'`,
 ].join(" union all ");
 
 /** Returns the names of records, also of deleted ones, by ID. */

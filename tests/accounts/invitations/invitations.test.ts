@@ -29,6 +29,9 @@ async function setUpInviting(appliance: TestAppliance) {
   return { owner, invite, tokenFor };
 }
 
+const dumpEntries = ({ database }: TestAppliance) =>
+  database.query("SELECT * FROM audit_entries ORDER BY seq").values();
+
 describe("an invitation", () => {
   test("is created by admins and shows its link once", async () => {
     const appliance = await testAppliance();
@@ -137,6 +140,7 @@ describe("accepting", () => {
     const appliance = await testAppliance();
     const { owner, tokenFor } = await setUpInviting(appliance);
     const token = await tokenFor("bea@team.example", "viewer");
+    const entriesBefore = dumpEntries(appliance);
     const bea = createBrowser(appliance);
     expect((await bea.post("/invitations/look", { token })).json.data).toEqual({
       organization: { name: "Ours" },
@@ -154,9 +158,13 @@ describe("accepting", () => {
     const { data } = (await bea.page("GET", "/session")).json;
     expect(data.person).toMatchObject({ name: "Bea", email: "bea@team.example" });
     expect(data.organizations).toMatchObject([{ id: appliance.ours.id, role: "viewer" }]);
-    // The invitation no longer exists. The audit log names its invitee all the same.
-    const path = "/dashboard/audit-log?action=invitation.created";
-    expect((await owner.page("GET", path)).json.data).toMatchObject([{ subjectName: "Bea" }]);
+    // The invitation no longer exists. The audit log names its invitee by the entry of the acceptance.
+    const path = "/dashboard/audit-log?noun=invitation";
+    expect((await owner.page("GET", path)).json.data).toMatchObject([
+      { action: "invitation.accepted", actor: { name: "Bea" }, subjectName: "Bea" },
+      { action: "invitation.created", subjectName: "Bea" },
+    ]);
+    expect(dumpEntries(appliance).slice(0, entriesBefore.length)).toEqual(entriesBefore);
     expect((await bea.post("/invitations/accept", { token, name: "B", password })).status).toBe(
       404,
     );
