@@ -13,6 +13,7 @@ import {
   identities,
   identityProviderOrganizations,
   identityProviders,
+  sessions,
 } from "../../database/tables/accounts.ts";
 import { organizations } from "../../database/tables/organizations.ts";
 import type { GroupRole, OpenedOrganization, ProviderSettings } from "./schema.ts";
@@ -88,11 +89,12 @@ export const guardProviderUnchanged = ({ id, version }: Pick<ProviderRow, "id" |
     () => new StaleRead(),
   );
 
-/** Changes a provider, guarded by the version that was read. */
+/** Changes a provider, guarded by the version that was read. If it is turned off, the sessions that it started end. */
 export function changeProvider(store: Store, before: ProviderRow, after: ProviderRow): Statement[] {
   return [
     guardProviderUnchanged(before),
     store.db.update(identityProviders).set(after).where(eq(identityProviders.id, before.id)),
+    ...(after.enabled ? [] : [store.db.delete(sessions).where(eq(sessions.providerId, after.id))]),
   ];
 }
 

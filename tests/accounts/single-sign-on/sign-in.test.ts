@@ -716,6 +716,23 @@ describe("a provider that does not work", () => {
         expect((await presenceOf(browser)).state).toBe("signed-out");
       });
 
+  test.each([
+    ["turned off", (world: World) => world.change({ enabled: false })],
+    [
+      "deleted",
+      (world: World) => world.admin.page("DELETE", `${providers}/${world.providerId}`, {}),
+    ],
+  ])("was %s, which ends its sessions and no others", async (_what, end) => {
+    await using world = await createWorld();
+    const browser = world.createBrowser();
+    await world.signIn(browser);
+    await world.change({ name: "Renamed" });
+    expect((await presenceOf(browser)).state).toBe("signed-in");
+    await end(world);
+    expect((await presenceOf(browser)).state).toBe("signed-out");
+    expect((await world.admin.page("GET", "/dashboard/session")).json.data.state).toBe("signed-in");
+  });
+
   test("was turned off while an account waits for its password, which then links nothing", async () => {
     await using world = await createWorld();
     const bea = await createPerson(world, world.ours.id, "member", { name: "Bea" });

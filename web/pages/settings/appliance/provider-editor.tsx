@@ -418,7 +418,7 @@ function FurtherFields({ form }: Part) {
           <Switch
             label={t("Turned on")}
             description={t(
-              "Turn it off to hide the provider and reject its sign-ins. Sessions stay open.",
+              "Turn it off to hide the provider, reject its sign-ins and end its sessions, including yours.",
             )}
             {...form.toggle("enabled")}
           />
