@@ -38,3 +38,21 @@ test("comments, messages and documents use plain English", async () => {
   }
   expect(found).toEqual([]);
 });
+
+test("comments name only identifiers that exist", async () => {
+  const root = join(import.meta.dir, "..");
+  const texts = await Promise.all(
+    [...new Glob("{src,web,tests,release}/**/*.{ts,tsx}").scanSync(root)].map(async (file) => ({
+      file,
+      text: await Bun.file(join(root, file)).text(),
+    })),
+  );
+  const comment = /\/\*[^]*?\*\/|(?<=^|\s)\/\/.*$/gm;
+  const known = new Set(texts.flatMap(({ text }) => text.replace(comment, "").match(/\w+/g) ?? []));
+  const found = texts.flatMap(({ file, text }) =>
+    (text.match(comment) ?? [])
+      .flatMap((one) => [...one.matchAll(/`([a-z]+[A-Z]\w*)(?:\(\))?`/g)])
+      .flatMap(([, name = ""]) => (known.has(name) ? [] : [{ file, name }])),
+  );
+  expect(found).toEqual([]);
+});

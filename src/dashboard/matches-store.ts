@@ -78,7 +78,7 @@ const endSql = `select position, id from monitors
   where organization_id = ? and group_id is ? and (position, id) > (?, ?)
   order by position, id limit 1 offset ?`;
 
-/** Yields the parameters of `windowOf` for each window of a folder in turn. */
+/** Yields the parameters of `buildWindowSql` for each window of a folder in turn. */
 async function* iterateWindows(
   { store, organizationId }: Tenant,
   groupId: string | null,

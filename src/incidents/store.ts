@@ -92,7 +92,7 @@ const postmortemSql = `FROM incident_postmortems p
 /** Columns of a `SummaryRow`. Its source must have the name `incidents`. */
 export const summaryColumns = `${recordColumns}, EXISTS (SELECT 1 ${postmortemSql}) AS "hasPostmortem"`;
 
-/** Timeline entries per query. Queries for short entries read more, up to `maxPortion`. */
+/** Timeline entries per query. Queries for short entries read more, up to `maxPortionRows`. */
 const rowsPerPortion = 50;
 const maxPortionRows = 1_000;
 /** Size in bytes above which a timeline is streamed. */

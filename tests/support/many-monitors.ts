@@ -4,7 +4,7 @@ type Expressions = Record<string, string>;
 
 /**
  * Copies a monitor, faster than through the API. Columns that differ are SQL of `i`, which starts
- * at 1. Their ids are `idOfCopy`.
+ * at 1. Their IDs are `buildCopyId`.
  */
 export function copyMonitor(
   database: Database,

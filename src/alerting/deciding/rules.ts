@@ -89,7 +89,7 @@ export function stepAfterChange(
     : createSilentStep(memory);
 }
 
-/** Returns the step of a flapping monitor that was stable for `steadyMs`; null before that. */
+/** Returns the step of a flapping monitor that was stable for `steadyStateMs`; null before that. */
 export function stepAfterFlapping(
   before: Memory,
   notified: Notified,

@@ -159,7 +159,7 @@ const parentsSql = `parents (id) as materialized (
     where d.organization_id = ?2 and exists (
       select 1 from monitors m where m.organization_id = ?2 and m.group_id = d.group_id))`;
 
-/** SQL: whether others depend on a monitor. Needs `parentsText`. */
+/** SQL: whether others depend on a monitor. Needs `parentsSql`. */
 const hasDependents = (id: string) => `(${id} in (select id from parents))`;
 
 /**

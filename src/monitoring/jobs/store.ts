@@ -62,7 +62,7 @@ export function insertReports(rows: readonly (ReportRow & { epoch: number })[]):
 export const lastReportsSql = `select json_group_array(json_array(r.at, r.kind, r.run_id)) from (
   select at, kind, run_id from push_reports where monitor_key = s.key order by at desc) r`;
 
-/** Returns the open runs after the reports of `lastReportsText`. */
+/** Returns the open runs after the reports of `lastReportsSql`. */
 export function parseOpenRuns(json: string): OpenRuns {
   const rows = JSON.parse(json) as [number, ReportRow["kind"], string | null][];
   if (rows.length === 0) return noRuns;

@@ -46,7 +46,7 @@ export const checkCommand: CheckKind<"command"> = async (settings, context) => {
   };
 };
 
-/** Returns the first non-empty line without control characters, cut to `maxLine` characters. */
+/** Returns the first non-empty line without control characters, cut to `maxLineLength` characters. */
 function extractFirstLine(text: string): string | null {
   const lines = text.split(/[\r\n]+/).map((line) => line.replace(/\p{C}/gu, " ").trim());
   const first = lines.find((line) => line !== "");
