@@ -48,11 +48,11 @@ export function createChannelReceivers(context: SendingContext): Receivers {
           }
           return {
             statements,
-            async send(cancelled, progress) {
-              const options = { cancelled, progress, problem, missed, records };
+            async send(signal, progress) {
+              const options = { signal, progress, problem, missed, records };
               const sent = await attemptDelivery(context, channel, deliveryId, alerts, options);
               // The outcome of an aborted attempt is unknown.
-              if (!cancelled.aborted) await releaseIfUnsent(reserved, sent);
+              if (!signal.aborted) await releaseIfUnsent(reserved, sent);
               return sent;
             },
           };

@@ -379,9 +379,9 @@ async function sendOneMail(
   context: SendingContext,
   { organizationId, message, to, smtp, style }: OneMail,
 ): Promise<TestOutcome> {
-  const cancelled = new AbortController().signal;
+  const signal = new AbortController().signal;
   const { attempt } = await runAttempt(context, { organization: organizationId }, () =>
-    sendAsMail(message, [to], createDeliveryContext(context, cancelled, smtp), style),
+    sendAsMail(message, [to], createDeliveryContext(context, signal, smtp), style),
   );
   return { delivered: attempt.delivered, message: attempt.message };
 }

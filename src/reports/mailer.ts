@@ -223,9 +223,9 @@ async function prepareReport(
   if (found === null) return { statements: [], nothing: "The report is no longer sent there." };
   return {
     statements: [],
-    send: (cancelled) =>
+    send: (signal) =>
       runAttempt(services, { report: delivery.deliveryId }, () =>
-        sendReport(services, delivery, found, cancelled),
+        sendReport(services, delivery, found, signal),
       ),
   };
 }
@@ -269,7 +269,7 @@ async function sendReport(
   services: MailServices,
   { organizationId, mailbox, deliveryId }: ReportDelivery,
   { mail, period, language: tag }: FoundReport,
-  cancelled: AbortSignal,
+  signal: AbortSignal,
 ) {
   const scope = buildScope(services, organizationId, system);
   const report = await getReportOfMail(scope, mail, period).catch((error: unknown) => {
@@ -277,7 +277,7 @@ async function sendReport(
     throw error;
   });
   const smtp = await findMailServer(services, { organizationId });
-  const context = createDeliveryContext(services, cancelled, smtp);
+  const context = createDeliveryContext(services, signal, smtp);
   if (report === null) return failFinally("The group or the page of the report was deleted.");
   const { message, mailStyle, frame } = await composeMail(scope, deliveryId, mail, report, {
     origin: services.origin(),

@@ -178,7 +178,7 @@ export async function startReceiver(usually?: Reply) {
     now,
     targets: createTargetGuard(() => []),
     timeoutMs: 60_000,
-    cancelled: new AbortController().signal,
+    signal: new AbortController().signal,
     smtp: null,
     accessTokens: createAccessTokenCache(),
     vapid: deriveVapidKeys(createVault(new Uint8Array(32))),

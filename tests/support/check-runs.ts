@@ -24,7 +24,7 @@ type CheckOptions = {
   /** The appliance's own listening addresses. */
   listeners?: readonly Listener[];
   now?: number;
-  cancelled?: AbortSignal;
+  signal?: AbortSignal;
   /** Memory budget of response bodies. */
   memory?: CheckMemory;
   /** Path of Docker's socket. */
@@ -63,7 +63,7 @@ export async function runLoggedCheck(
     degradedAfterMs = null,
     listeners = [],
     now = Date.now(),
-    cancelled = new AbortController().signal,
+    signal = new AbortController().signal,
     memory = { ...uncountedMemory, end() {} },
     dockerSocket = "/nowhere/docker.sock",
     systemctl = null,
@@ -112,7 +112,7 @@ export async function runLoggedCheck(
   };
   const { inverted = false } = settings as { inverted?: boolean };
   const checkable = { type, settings, timeoutMs, degradedAfterMs, inverted };
-  const outcome = await runCheck(checkable, context, cancelled);
+  const outcome = await runCheck(checkable, context, signal);
   // A browser takes a moment to exit.
   await lastBrowserTurn.catch(() => {});
   return { outcome, logged };

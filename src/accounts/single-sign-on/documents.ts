@@ -92,7 +92,7 @@ function createFetch({ certificateAuthorities }: ProviderAccess, { targets }: Co
       {
         targets,
         timeoutMs: singleSignOnBounds.responseSeconds.value * 1000,
-        cancelled: new AbortController().signal,
+        signal: new AbortController().signal,
         maxBytes,
         authorities: certificateAuthorities,
       },

@@ -60,7 +60,7 @@ export type SendingContext = {
 type MissedAlert = { end: string; alert: Alert; reached: readonly string[] };
 
 type AttemptOptions = {
-  cancelled?: AbortSignal;
+  signal?: AbortSignal;
   /** Progress of earlier attempts. */
   progress?: Progress | null;
   /** The case that the delivery opens or closes. */
@@ -84,7 +84,7 @@ export function attemptDelivery(
   alerts: readonly Alert[],
   options: AttemptOptions = {},
 ): Promise<CompletedAttempt> {
-  const { cancelled = new AbortController().signal, progress = null } = options;
+  const { signal = new AbortController().signal, progress = null } = options;
   const { problem = null, missed = [], records = new Map<string, LinkedRecord>() } = options;
   const { verification } = options;
   return runAttempt(context, { channel: channel.id }, async () => {
@@ -104,7 +104,7 @@ export function attemptDelivery(
     const provider = providers[channel.type as ReceiverType] as Provider<ReceiverType>;
     const smtp = channel.type === "email" ? await findMailServer(context, channel) : null;
     const vapid = channel.type === "webpush" ? deriveVapidKeys(vault) : null;
-    const common = createDeliveryContext(context, cancelled, smtp);
+    const common = createDeliveryContext(context, signal, smtp);
     const outside = { ...common, vapid, progress, messageTo };
     return provider.deliver(settings as ChannelSettings<ReceiverType>, messageTo(null), outside);
   });
@@ -167,7 +167,7 @@ export async function findMailServer(
 /** Creates the context in which providers connect to services for one attempt. */
 export function createDeliveryContext(
   { targets, clock, attemptMs = defaultAttemptMs, ...context }: SendingContext,
-  cancelled: AbortSignal,
+  signal: AbortSignal,
   smtp: SmtpSettings | null,
 ): DeliveryContext {
   const now = clock();
@@ -175,7 +175,7 @@ export function createDeliveryContext(
   return {
     targets,
     timeoutMs: attemptMs,
-    cancelled,
+    signal,
     now,
     exchange: context.exchange ?? exchange,
     smtp,

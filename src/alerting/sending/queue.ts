@@ -350,7 +350,7 @@ export type ReadyDelivery = {
   /** Statements to run before the message is sent. */
   statements: Statement[];
 } & (
-  | { send: (cancelled: AbortSignal, progress: Progress | null) => Promise<CompletedAttempt> }
+  | { send: (signal: AbortSignal, progress: Progress | null) => Promise<CompletedAttempt> }
   /** Reason for sending nothing. */
   | { nothing: string }
 );

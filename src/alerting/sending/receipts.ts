@@ -104,19 +104,19 @@ export function createReceiptPolling(dependencies: Dependencies & { leases: Leas
 
 class ReceiptPolling {
   readonly #dependencies: Dependencies;
-  readonly #canceled: AbortSignal;
+  readonly #signal: AbortSignal;
   #running: Promise<void> | null = null;
 
-  constructor(dependencies: Dependencies, canceled: AbortSignal) {
+  constructor(dependencies: Dependencies, signal: AbortSignal) {
     this.#dependencies = dependencies;
-    this.#canceled = canceled;
+    this.#signal = signal;
   }
 
   /** Requests due receipts, unless earlier requests are in flight. Never throws. */
   runOnce(): Promise<void> {
     this.#running ??= this.#run()
       .catch((error: unknown) => {
-        if (error instanceof LeaseLost || this.#canceled.aborted) return;
+        if (error instanceof LeaseLost || this.#signal.aborted) return;
         this.#dependencies.log.error("receipts can't be read", { cause: String(error) });
       })
       .finally(() => (this.#running = null));
@@ -154,7 +154,7 @@ class ReceiptPolling {
     const { organizationId, deliveryId } = one;
     const requests = findReceipts(channel.type);
     if (requests === null) return "over";
-    const context = createDeliveryContext(this.#dependencies, this.#canceled, null);
+    const context = createDeliveryContext(this.#dependencies, this.#signal, null);
     try {
       const gateway = await findGateway({ store, organizationId }, channel);
       if (gateway === null) return "over";

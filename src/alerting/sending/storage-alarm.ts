@@ -203,7 +203,7 @@ export class StorageAlarm {
       recipient.queue = [];
       return true;
     }
-    const options = { cancelled: this.#stopping.signal, progress: next.progress };
+    const options = { signal: this.#stopping.signal, progress: next.progress };
     const sent = await attemptDelivery(context, channel, next.deliveryId, [next.alert], options);
     const { attempt, verdict } = sent;
     if (verdict.outcome === "delivered") {

@@ -42,7 +42,7 @@ export function createSnsVerifier({ targets, exchange }: SnsServices) {
     await targets.refresh();
     const { status, body } = await exchange(
       { url, method: "GET", headers: {}, body: null, verifyTls: true },
-      { targets, timeoutMs, cancelled: new AbortController().signal },
+      { targets, timeoutMs, signal: new AbortController().signal },
     );
     if (status !== 200) throw new TargetFailure(`Amazon responded with HTTP ${status}.`);
     return body;

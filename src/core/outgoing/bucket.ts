@@ -140,7 +140,7 @@ export class BucketClient {
     return exchange(request, {
       targets: this.#targets,
       timeoutMs: this.#patience.timeoutMs,
-      cancelled: new AbortController().signal,
+      signal: new AbortController().signal,
     });
   }
 }

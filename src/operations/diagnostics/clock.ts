@@ -91,7 +91,7 @@ async function measureOffsetByNtp(
 ): Promise<Offset> {
   const { hostname, port } = new URL(`ntp://${name}`);
   const { isSynchronized, stratum, offsetMs } = await runWithTimeout(
-    { targets, timeoutMs, cancelled: new AbortController().signal },
+    { targets, timeoutMs, signal: new AbortController().signal },
     async (context) => {
       const found = await lookup(hostname.replace(/^\[|\]$/g, ""), { all: true });
       const addresses = found.map(({ address }) => ({
@@ -122,7 +122,7 @@ async function measureOffsetByDate(origin: URL, targets: TargetGuard): Promise<O
   const { headers } = await exchange(request, {
     targets,
     timeoutMs: webTimeoutMs,
-    cancelled: new AbortController().signal,
+    signal: new AbortController().signal,
   });
   const now = Date.now();
   const date = parseHttpDate(headers.get("date") ?? "", now);

@@ -58,7 +58,7 @@ export class Heartbeat {
       await targets.refresh();
       const { status } = await exchange(
         { url, method: "GET", headers: {}, body: null, verifyTls: true },
-        { targets, timeoutMs, cancelled: this.#stopping.signal },
+        { targets, timeoutMs, signal: this.#stopping.signal },
       );
       return status >= 200 && status < 300 ? null : `The response has the status ${status}.`;
     } catch (error) {

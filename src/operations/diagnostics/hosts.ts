@@ -74,7 +74,7 @@ export const createConnectionContext = ({
 }: ConnectionOptions) => ({
   targets,
   timeoutMs,
-  cancelled: new AbortController().signal,
+  signal: new AbortController().signal,
 });
 
 export const adviseOnCertificate = (host: string) =>

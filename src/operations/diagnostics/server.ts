@@ -159,7 +159,7 @@ async function identifySignalbox(origin: URL): Promise<"healthy" | "other" | nul
       {
         targets: createTargetGuard(() => []),
         timeoutMs: 2_000,
-        cancelled: new AbortController().signal,
+        signal: new AbortController().signal,
       },
       async (context) => (await send(request, context)).response,
     );

@@ -89,7 +89,7 @@ export async function tryHost(page: Page, host: string, context: Context): Promi
       {
         targets: context.targets,
         timeoutMs: responseTimeoutMs,
-        cancelled: new AbortController().signal,
+        signal: new AbortController().signal,
         addressesOf: async () => addresses.filter((_, index) => issues[index] === null),
       },
     );

@@ -139,8 +139,8 @@ async function prepareDelivery(
   const delivery = { id: deliveryId, subscriber, notice, items, page };
   return {
     statements: [],
-    async send(cancelled: AbortSignal) {
-      const attempt = () => send(context, delivery, cancelled);
+    async send(signal: AbortSignal) {
+      const attempt = () => send(context, delivery, signal);
       const completed = await runAttempt(context, { subscriber: subscriber.id }, attempt);
       onVerdict(completed.verdict);
       return completed;
@@ -169,18 +169,14 @@ const buildLinkOf = (
 async function sendMail(
   context: Context,
   { id, subscriber, notice, items, page }: Delivery,
-  cancelled: AbortSignal,
+  signal: AbortSignal,
 ): Promise<Verdict> {
   const { language } = page;
   const buildLink = (verb: LinkVerb) => buildLinkOf(context, subscriber, page, verb);
   const isQuestion = notice.type === "subscription.question";
   const message = buildNoticeMessage(id, notice, page, buildLink("confirm"), items);
   const unsubscribe = buildLink("unsubscribe");
-  const outside = createDeliveryContext(
-    context,
-    cancelled,
-    await findMailServer(context, subscriber),
-  );
+  const outside = createDeliveryContext(context, signal, await findMailServer(context, subscriber));
   return sendAsMail(message, [subscriber.address], outside, {
     language,
     link: language.say(isQuestion ? "confirm" : "openStatusPage"),
@@ -207,7 +203,7 @@ function selectSender(type: SubscriberRow["type"]) {
 async function sendToChat(
   context: Context,
   { id, subscriber, notice, page }: Delivery,
-  cancelled: AbortSignal,
+  signal: AbortSignal,
 ): Promise<Verdict> {
   const { providers } = await import("../../alerting/providers.ts");
   const { secrets } = subscriber;
@@ -221,7 +217,7 @@ async function sendToChat(
   const furtherLink = isQuestion
     ? null
     : { label: language.say("manage"), url: buildLink("manage") };
-  const outside = createDeliveryContext(context, cancelled, null);
+  const outside = createDeliveryContext(context, signal, null);
   return providers[type].deliver(
     { webhookUrl, template: null },
     { ...message, linkLabel, ...(furtherLink && { furtherLink }) },
@@ -241,13 +237,13 @@ function buildUnsubscribeHeaders(url: string): Record<string, string> {
 async function sendWebhook(
   context: Context,
   { id, subscriber, notice, page }: Delivery,
-  cancelled: AbortSignal,
+  signal: AbortSignal,
 ): Promise<Verdict> {
   const payload = buildNoticePayload(notice, page);
   if (payload === null) return failPermanently("Webhooks get no confirmation question.");
   const { address, secrets } = subscriber;
   const { secret = null } = openAll(context.vault, secretLocationOf(subscriber), secrets);
-  const outside = createDeliveryContext(context, cancelled, null);
+  const outside = createDeliveryContext(context, signal, null);
   return sendProviderRequest(
     signRequest({ url: address, secret }, id, payload, outside.now),
     outside,

@@ -105,7 +105,7 @@ describe("a connection", () => {
     const stopping = new AbortController();
     await using server = await startListener(greetOnly);
     const outcome = findOutcome(buildSmtpSettings(server.port), [ann], {
-      cancelled: stopping.signal,
+      signal: stopping.signal,
     });
     await server.waitUntilAccepted(1);
     stopping.abort();

@@ -16,8 +16,8 @@ test.each([301, 302, 303, 307, 308])(
       body: "an alert",
       verifyTls: true,
     };
-    const cancelled = new AbortController().signal;
-    const context = { targets: createTargetGuard(() => []), timeoutMs: 60_000, cancelled };
+    const signal = new AbortController().signal;
+    const context = { targets: createTargetGuard(() => []), timeoutMs: 60_000, signal };
     expect((await exchange(request, context)).status).toBe(status);
     expect([receiver.asked.length, other.connections()]).toEqual([1, 0]);
   },

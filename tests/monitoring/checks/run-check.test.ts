@@ -22,7 +22,7 @@ describe("a check", () => {
   test("that is aborted is unknown", async () => {
     await using shop = await startTarget(hang);
     const ending = new AbortController();
-    const found = runCheckOfType("http", { url: shop.at() }, { cancelled: ending.signal });
+    const found = runCheckOfType("http", { url: shop.at() }, { signal: ending.signal });
     await shop.waitUntilRequested(1);
     ending.abort();
     expect(await found).toMatchObject({ status: "unknown" });

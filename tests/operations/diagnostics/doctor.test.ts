@@ -101,7 +101,7 @@ describe("each type of channel", () => {
           now: 0,
           targets: createTargetGuard(() => []),
           timeoutMs: 1,
-          cancelled: new AbortController().signal,
+          signal: new AbortController().signal,
           smtp: null,
           accessTokens: createAccessTokenCache(),
           vapid: null,

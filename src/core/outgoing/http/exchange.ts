@@ -14,7 +14,7 @@ export type ExchangeContext = {
   targets: TargetGuard;
   timeoutMs: number;
   /** Aborts before the timeout. */
-  cancelled: AbortSignal;
+  signal: AbortSignal;
   /** Maximum wait for the body after the status, in milliseconds. Without it, a slow body fails at the timeout. */
   bodyMs?: number;
   /** Maximum bytes of the body that are read. */
@@ -66,7 +66,7 @@ export async function runWithTimeout<T>(
   {
     targets,
     timeoutMs,
-    cancelled,
+    signal,
     authorities = null,
     addressesOf = (host, port, lookup) => resolveAllowedAddresses(targets, host, port, lookup),
   }: ExchangeContext,
@@ -89,15 +89,15 @@ export async function runWithTimeout<T>(
     timeoutMs,
   );
   const stop = () => cancellation.reject(new LocalFailure("it was stopped"));
-  if (cancelled.aborted) stop();
-  cancelled.addEventListener("abort", stop);
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop);
   try {
     return await Promise.race([talk(context), cancellation.promise]);
   } catch (error) {
     throw classifyFailure(error) ?? error;
   } finally {
     clearTimeout(timer);
-    cancelled.removeEventListener("abort", stop);
+    signal.removeEventListener("abort", stop);
     ending.abort();
   }
 }

@@ -330,8 +330,8 @@ export class CheckEngine {
   }
 
   /** Runs the check. Other nodes confirm a failure that would change the state to down. */
-  private async confirmOutcome(monitor: Watched, cancelled: AbortSignal): Promise<CheckResult> {
-    const outcome = await this.run(monitor, cancelled);
+  private async confirmOutcome(monitor: Watched, signal: AbortSignal): Promise<CheckResult> {
+    const outcome = await this.run(monitor, signal);
     if (outcome.status !== "down") return outcome;
     const { retries, successThreshold } = monitor;
     const patience = { retries, successThreshold, inMaintenance: this.isMaintained(monitor) };
@@ -340,11 +340,11 @@ export class CheckEngine {
       : outcome;
   }
 
-  private async run(monitor: Watched, cancelled: AbortSignal): Promise<CheckResult> {
+  private async run(monitor: Watched, signal: AbortSignal): Promise<CheckResult> {
     const target = buildTarget(monitor);
     if (target === null)
       return createUnknownResult("the secrets of the monitor can't be opened with this secret.key");
-    return this.runner.run(monitor.organizationId, target, cancelled);
+    return this.runner.run(monitor.organizationId, target, signal);
   }
 
   /** Checks a monitor of any node without storing a result. */

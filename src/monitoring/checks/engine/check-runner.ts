@@ -51,7 +51,7 @@ export function createCheckRunner(
     async run(
       organizationId: string,
       monitor: CheckTarget,
-      cancelled: AbortSignal,
+      signal: AbortSignal,
     ): Promise<CheckResult> {
       let trusted: string | null;
       try {
@@ -73,7 +73,7 @@ export function createCheckRunner(
           accessTokens: tokens,
           authorities: trusted,
         },
-        cancelled,
+        signal,
       );
     },
     /** Resolves when all browsers have exited. */

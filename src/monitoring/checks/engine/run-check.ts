@@ -71,14 +71,14 @@ export function createUnknownResult(reason: string): CheckResult {
   return { status: "unknown", message: `${notJudgedPrefix}${reason}.`, latencyMs: null };
 }
 
-/** Executes one check. Ends after its timeout, or earlier if `cancelled` aborts. Never throws. */
+/** Executes one check. Ends after its timeout, or earlier if `signal` aborts. Never throws. */
 export async function runCheck(
   target: CheckTarget,
   dependencies: EngineDependencies,
-  cancelled: AbortSignal,
+  signal: AbortSignal,
 ): Promise<CheckResult> {
-  if (cancelled.aborted) return createUnknownResult("the check was stopped");
-  return new CheckRun(target, dependencies).run(cancelled);
+  if (signal.aborted) return createUnknownResult("the check was stopped");
+  return new CheckRun(target, dependencies).run(signal);
 }
 
 class CheckRun {
@@ -99,12 +99,12 @@ class CheckRun {
     this.context = this.createContext();
   }
 
-  async run(cancelled: AbortSignal): Promise<CheckResult> {
+  async run(signal: AbortSignal): Promise<CheckResult> {
     const { timeoutMs } = this.target;
     const abortion = Promise.withResolvers<never>();
     const timer = setTimeout(() => abortion.reject(new CheckTimeout()), timeoutMs);
     const cancel = () => abortion.reject(new LocalFailure("the check was stopped"));
-    cancelled.addEventListener("abort", cancel);
+    signal.addEventListener("abort", cancel);
     let outcome: CheckResult;
     let failure: unknown;
     try {
@@ -114,7 +114,7 @@ class CheckRun {
       outcome = await this.explainFailedOutcome(error);
     } finally {
       clearTimeout(timer);
-      cancelled.removeEventListener("abort", cancel);
+      signal.removeEventListener("abort", cancel);
       // Without a reason, `abort` would create an error with a stack trace.
       this.ending.abort(failure ?? null);
       this.dependencies.memory.end();

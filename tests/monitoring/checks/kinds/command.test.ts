@@ -86,7 +86,7 @@ test("at the timeout it is killed with its children, and at its end with the rem
     `sleep 1000 & echo $! $$ > ${file}.new; mv ${file}.new ${file}; wait`,
   );
   const canceling = new AbortController();
-  const running = run(hanging, { cancelled: canceling.signal, timeoutMs: 60_000 });
+  const running = run(hanging, { signal: canceling.signal, timeoutMs: 60_000 });
   await waitUntil(() => existsSync(file));
   canceling.abort();
   expect((await running).status).toBe("unknown");

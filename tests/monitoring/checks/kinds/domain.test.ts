@@ -124,7 +124,7 @@ test("an aborted check and a blocked address are not failures of the registry", 
   await using server = await startRegistry(null);
   const canceling = new AbortController();
   const fields = { domain: "example.org", server: server.url };
-  const stopped = runCheckOfType("domain", fields, { now: noon, cancelled: canceling.signal });
+  const stopped = runCheckOfType("domain", fields, { now: noon, signal: canceling.signal });
   await server.waitUntilAccepted(1);
   canceling.abort();
   expect((await stopped).status).toBe("unknown");

@@ -138,7 +138,7 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
   test("requests its own token if the requesting check is aborted", async () => {
     await using result = await setUpWorld(hang);
     const stop = new AbortController();
-    const stopped = result.check({}, { cancelled: stop.signal });
+    const stopped = result.check({}, { signal: stop.signal });
     await result.service.waitUntilRequested(1);
     const waiting = result.check();
     stop.abort();

@@ -25,13 +25,13 @@ defineTestWith(["ping", "network"], "an unreachable address is down at the timeo
 });
 
 defineTestWith(["ping"], "the ping of an aborted check is stopped", async () => {
-  const cancelled = new AbortController();
+  const controller = new AbortController();
   const found = runCheckOfType(
     "ping",
     { host: "127.0.0.1", packets: 10 },
-    { cancelled: cancelled.signal },
+    { signal: controller.signal },
   );
-  cancelled.abort();
+  controller.abort();
   expect(await found).toMatchObject({ status: "unknown" });
 });
 
