@@ -31,7 +31,7 @@ export function composeReportMail(id: string, report: Report, frame: Frame): Mes
     severity: "info",
     at: report.to,
     title: composeReportTitle(report, frame),
-    lines: facts.map(({ label, value }) => language.say("labeled", { label, text: value })),
+    lines: facts.map(({ label, value }) => language.translate("labeled", { label, text: value })),
     facts,
     url,
     acknowledgeUrl: null,
@@ -46,10 +46,12 @@ export function composeReportTitle(
   { interval, organization, language }: Omit<Frame, "url">,
 ): string {
   const { type, name } = report.subject;
-  return language.say("reportTitle", {
+  return language.translate("reportTitle", {
     period: describePeriod(report, interval, language),
     name:
-      type === "organization" ? organization : `${name}${language.say("separator")}${organization}`,
+      type === "organization"
+        ? organization
+        : `${name}${language.translate("separator")}${organization}`,
   });
 }
 
@@ -62,20 +64,26 @@ export function listReportFacts(
   const period = describePeriod(report, interval, language);
   return [
     {
-      label: language.say("reportPeriod"),
-      value: `${period}${language.say("separator")}${timeZone}`,
+      label: language.translate("reportPeriod"),
+      value: `${period}${language.translate("separator")}${timeZone}`,
     },
-    { label: language.say("uptime"), value: describeUptime(report, language) },
+    { label: language.translate("uptime"), value: describeUptime(report, language) },
     {
-      label: language.say("outages"),
-      value: summary.outages === null ? language.say("notKnown") : language.number(summary.outages),
+      label: language.translate("outages"),
+      value:
+        summary.outages === null
+          ? language.translate("notKnown")
+          : language.number(summary.outages),
     },
-    { label: language.say("downTime"), value: describeDuration(summary.downSeconds, language) },
     {
-      label: language.say("maintenanceWork"),
+      label: language.translate("downTime"),
+      value: describeDuration(summary.downSeconds, language),
+    },
+    {
+      label: language.translate("maintenanceWork"),
       value: describeMaintenance(report, language),
     },
-    { label: language.say("incidents"), value: language.number(summary.incidents) },
+    { label: language.translate("incidents"), value: language.number(summary.incidents) },
   ];
 }
 
@@ -87,7 +95,7 @@ function describeMaintenance({ summary, maintenance }: Report, language: Languag
   const duration = describeDuration(summary.maintenanceSeconds, language);
   if (summary.maintenanceSeconds === 0) return duration;
   const isCounted = maintenance === "down";
-  return language.say(isCounted ? "maintenanceCounted" : "maintenanceExcluded", { duration });
+  return language.translate(isCounted ? "maintenanceCounted" : "maintenanceExcluded", { duration });
 }
 
 function describeUptime({ summary, slaTarget }: Report, language: Language): string {
@@ -95,7 +103,7 @@ function describeUptime({ summary, slaTarget }: Report, language: Language): str
   if (slaTarget === null) return uptime;
   const { isMet } = summary;
   const key = isMet === null ? "targetUnknown" : isMet ? "targetMet" : "targetMissed";
-  return language.say(key, { uptime, target: language.percent(slaTarget) });
+  return language.translate(key, { uptime, target: language.percent(slaTarget) });
 }
 
 export function describePeriod(
@@ -114,12 +122,14 @@ export function describePeriod(
 export const listReportedGroups = ({ groups }: Report, language: Language) =>
   groups.length < 2
     ? []
-    : groups.map((one) => (one.id === null ? { ...one, name: language.say("ungrouped") } : one));
+    : groups.map((one) =>
+        one.id === null ? { ...one, name: language.translate("ungrouped") } : one,
+      );
 
 export const describeRow = ({ ratio, downSeconds }: ReportFigures, language: Language) =>
   downSeconds === 0
     ? language.percent(ratio)
-    : language.say("downFor", {
+    : language.translate("downFor", {
         uptime: language.percent(ratio),
         duration: language.duration(downSeconds),
       });

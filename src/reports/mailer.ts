@@ -324,9 +324,9 @@ export async function composeMail(
   const frame = { interval, organization, language };
   const mailStyle: MailStyle = {
     language,
-    link: language.say("openReport"),
+    link: language.translate("openReport"),
     headers: {},
-    footer: { text: language.say("whyReported", { organization }), links: [] },
+    footer: { text: language.translate("whyReported", { organization }), links: [] },
   };
   const url = `${origin}/reports?${search}`;
   return { message: composeReportMail(deliveryId, report, { ...frame, url }), mailStyle, frame };

@@ -58,8 +58,8 @@ export function composePdfDocument(report: Report, frame: Frame): string {
 <h1>${escapeEntities(composeReportTitle(report, frame))}</h1>
 <table class="facts">${facts.join("\n")}</table>
 <div class="days">${days.join("")}</div>
-${renderRows(language.say("reportGroups"), groups, language)}
-${renderRows(language.say("reportMonitors"), sortByDownTime(report.monitors), language)}
+${renderRows(language.translate("reportGroups"), groups, language)}
+${renderRows(language.translate("reportMonitors"), sortByDownTime(report.monitors), language)}
 </body>
 </html>
 `;
@@ -83,7 +83,12 @@ function renderRows(
   language: Language,
 ): string {
   if (rows.length === 0) return "";
-  const heads = [title, language.say("uptime"), language.say("outages"), language.say("downTime")];
+  const heads = [
+    title,
+    language.translate("uptime"),
+    language.translate("outages"),
+    language.translate("downTime"),
+  ];
   const body = rows.slice(0, maxRows).map((row) => {
     const cells = [
       language.percent(row.ratio),

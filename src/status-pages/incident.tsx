@@ -22,7 +22,7 @@ export function Names({ names, language }: { names: readonly string[]; language:
     return <Sentence parts={language.splitList([...listedNames, language.count("more", more)])} />;
   return listedNames.map((name, index) => (
     <Fragment key={index}>
-      {index > 0 && language.say("separator")}
+      {index > 0 && language.translate("separator")}
       {name}
     </Fragment>
   ));
@@ -72,12 +72,12 @@ export function Incident({
             ·{" "}
           </>
         )}
-        {language.say(isOpen ? "openFor" : "lasted", { duration: length })}
+        {language.translate(isOpen ? "openFor" : "lasted", { duration: length })}
         {isWhole && <PastPageLink incident={incident} document={document} />}
       </p>
       {isWhole && postmortem !== null && (
         <section id="postmortem">
-          <h2>{language.say("postmortem")}</h2>
+          <h2>{language.translate("postmortem")}</h2>
           <WrittenText text={postmortem.message} words={words} lang={findTextLanguage(document)} />
           <p className="posted">
             <Sentence
@@ -89,7 +89,7 @@ export function Incident({
       {isContinued && (
         <p className="more">
           <a href={to(path)}>
-            {arrowsOf(language).back} {language.say("latestUpdates")}
+            {arrowsOf(language).back} {language.translate("latestUpdates")}
           </a>
         </p>
       )}
@@ -127,7 +127,7 @@ function PastPageLink({
   return (
     <>
       {" "}
-      · <a href={to(`/?at=${pastTime}`)}>{language.say("pageThen")}</a>
+      · <a href={to(`/?at=${pastTime}`)}>{language.translate("pageThen")}</a>
     </>
   );
 }
@@ -199,8 +199,8 @@ export function IncidentRows({ incidents, document, level: Title }: PastProps) {
         </Title>
         <span className="when">
           {hours}
-          {language.say("separator")}
-          {isOpen ? language.say("openFor", { duration: length }) : length}
+          {language.translate("separator")}
+          {isOpen ? language.translate("openFor", { duration: length }) : length}
         </span>
         {(summary !== "" || postmortem !== null) && (
           <p dir="auto">
@@ -208,7 +208,7 @@ export function IncidentRows({ incidents, document, level: Title }: PastProps) {
             {postmortem !== null && (
               <>
                 {" "}
-                <a href={to(`/incidents/${id}#postmortem`)}>{language.say("postmortem")}</a>
+                <a href={to(`/incidents/${id}#postmortem`)}>{language.translate("postmortem")}</a>
               </>
             )}
           </p>
@@ -253,7 +253,7 @@ function LinkPreview({ document, incident, url }: LinkPreviewProps) {
   const { words, language } = document;
   const { page } = document.view;
   const label = incident.updates[0]?.status ?? "";
-  const description = language.say("labeled", {
+  const description = language.translate("labeled", {
     label,
     text: formatInOneLine(words(incident.summary).text),
   });

@@ -88,7 +88,7 @@ export function renderDocument(
             words(page.description).text ||
             (copy?.isOverview === false
               ? page.title
-              : language.say("labeled", { label: page.title, text: headline.text }))
+              : language.translate("labeled", { label: page.title, text: headline.text }))
           }
         />
         {!page.indexing && <meta name="robots" content="noindex" />}
@@ -126,7 +126,7 @@ export function renderDocument(
               <b dir="auto">{page.title}</b>
             </a>
             <a className="updates" href={to("/subscribe")}>
-              <Bell /> {language.say("getUpdates")}
+              <Bell /> {language.translate("getUpdates")}
             </a>
             <Links links={page.look.headerLinks} />
           </header>
@@ -141,10 +141,10 @@ export function renderDocument(
             {content}
           </main>
           <footer>
-            <span>{language.say("timesIn", { zone: page.timeZone })}</span>{" "}
+            <span>{language.translate("timesIn", { zone: page.timeZone })}</span>{" "}
             <span className="links">
               <a href={to("/feed.rss")}>RSS</a> <a href={to("/feed.atom")}>Atom</a>{" "}
-              <a href={to("/maintenance.ics")}>{language.say("calendar")}</a>{" "}
+              <a href={to("/maintenance.ics")}>{language.translate("calendar")}</a>{" "}
               <a href={to(".json")}>JSON</a> <span>Signalbox</span>
             </span>
             <Links links={page.look.footerLinks} />
@@ -233,7 +233,7 @@ const copyPolicy = contentSecurityPolicy
 function AsOf({ copy, document }: { copy: StaticCopy; document: PageDocument }) {
   const { language, view } = document;
   const { isOverview, asOfPath, asOf } = copy;
-  const words = { asOf: language.around("asOf"), outdated: language.say("copyOutdated") };
+  const words = { asOf: language.around("asOf"), outdated: language.translate("copyOutdated") };
   return (
     <p
       id="as-of"
@@ -256,7 +256,7 @@ function PastTime({ at, document }: { at: string; document: PageDocument }) {
       <b>
         <Sentence parts={language.split("pageAsOf", { time: <Time moment={full(at)} /> })} />
       </b>{" "}
-      <a href={to("")}>{language.say("backToNow")}</a>
+      <a href={to("")}>{language.translate("backToNow")}</a>
     </p>
   );
 }
@@ -278,7 +278,7 @@ function Languages({ document }: { document: PageDocument }) {
   const choices = listChoices(document);
   if (choices.length === 0) return null;
   return (
-    <nav className="languages" aria-label={language.say("languages")}>
+    <nav className="languages" aria-label={language.translate("languages")}>
       {choices.map(({ tag, href }) => (
         <a
           href={href}
@@ -305,12 +305,12 @@ const dayParts = [
 /** Returns the words of the script, with the words around the value of each part of a day. */
 function listScriptWords(language: Language) {
   return {
-    ...Object.fromEntries(scriptTexts.map((key) => [key, language.say(key)])),
-    separator: language.say("separator"),
-    severities: Object.fromEntries(severities.map((key) => [key, language.say(key)])),
+    ...Object.fromEntries(scriptTexts.map((key) => [key, language.translate(key)])),
+    separator: language.translate("separator"),
+    severities: Object.fromEntries(severities.map((key) => [key, language.translate(key)])),
     parts: dayParts.map(([tone, key]) => [
       tone,
-      language.say(tone === "up" ? "uptime" : tone),
+      language.translate(tone === "up" ? "uptime" : tone),
       ...language.around(key),
     ]),
   };
@@ -333,7 +333,7 @@ export function BackLink({ to, language }: Pick<PageDocument, "to" | "language">
   return (
     <p className="back">
       <a href={to("")}>
-        {arrow} {language.say("currentStatus")}
+        {arrow} {language.translate("currentStatus")}
       </a>
     </p>
   );

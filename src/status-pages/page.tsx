@@ -47,23 +47,23 @@ export function renderHistoryPage(document: PageDocument, history: History): str
   const { month, incidents, earlier, later } = history;
   return renderDocument(
     document,
-    `${language.say("incidentsOfMonth", { month })} – ${view.page.title}`,
+    `${language.translate("incidentsOfMonth", { month })} – ${view.page.title}`,
     <>
       <BackLink {...document} />
       <h1 className="month">{month}</h1>
-      {incidents.length === 0 && <p className="quiet">{language.say("noIncidents")}</p>}
+      {incidents.length === 0 && <p className="quiet">{language.translate("noIncidents")}</p>}
       <IncidentRows incidents={incidents} document={document} level="h2" />
-      <nav className="months" aria-label={language.say("months")}>
+      <nav className="months" aria-label={language.translate("months")}>
         {earlier === null ? (
           <span />
         ) : (
           <a href={to(`/history?month=${earlier}`)}>
-            {arrows.back} {language.say("earlier")}
+            {arrows.back} {language.translate("earlier")}
           </a>
         )}
         {later !== null && (
           <a href={to(`/history?month=${later}`)}>
-            {language.say("later")} {arrows.forward}
+            {language.translate("later")} {arrows.forward}
           </a>
         )}
       </nav>
@@ -76,7 +76,7 @@ function Overview({ document }: { document: PageDocument }) {
   const { page, headline, incidents, running, scheduled, sections, past, checked } = view;
   const lastDay =
     document.past === undefined
-      ? language.say("today")
+      ? language.translate("today")
       : // The days of the bars are in UTC.
         createTimeFormats(language, "UTC", Date.parse(document.past)).shortDay(document.past);
   return (
@@ -109,7 +109,7 @@ function Overview({ document }: { document: PageDocument }) {
       ))}
       {running.length > 0 && (
         <Maintenance
-          title={language.say("maintenanceInProgress")}
+          title={language.translate("maintenanceInProgress")}
           work={running}
           document={document}
         />
@@ -132,7 +132,9 @@ function Overview({ document }: { document: PageDocument }) {
             {legend.map((tone) => (
               <span key={tone}>
                 <StateIcon tone={tone} size={12} />{" "}
-                {tone === "none" ? language.capitalize(language.say("noData")) : language.say(tone)}
+                {tone === "none"
+                  ? language.capitalize(language.translate("noData"))
+                  : language.translate(tone)}
               </span>
             ))}
           </span>
@@ -148,21 +150,21 @@ function Overview({ document }: { document: PageDocument }) {
       })}
       {scheduled.length > 0 && (
         <Maintenance
-          title={language.say("scheduledMaintenance")}
+          title={language.translate("scheduledMaintenance")}
           work={scheduled}
           document={document}
           isFolded
         />
       )}
       <section className="past">
-        <h2>{language.say("pastIncidents")}</h2>
+        <h2>{language.translate("pastIncidents")}</h2>
         {past.length === 0 && (
           <p className="quiet">{language.count("noPastIncidents", page.historyDays)}</p>
         )}
         <IncidentRows incidents={past} document={document} level="h3" />
         <p className="more">
           <a href={to("/history")}>
-            {language.say("allIncidents")} {arrowsOf(language).forward}
+            {language.translate("allIncidents")} {arrowsOf(language).forward}
           </a>
         </p>
       </section>
@@ -215,7 +217,7 @@ function Work({ work, document, isFolded = false }: WorkProps) {
         <details key={id} id={anchor}>
           <summary>{heading}</summary>
           <article>
-            {every !== null && <p>{language.say("next", { time: next?.text ?? "" })}</p>}
+            {every !== null && <p>{language.translate("next", { time: next?.text ?? "" })}</p>}
             <WorkDetails {...one} later={later} document={document} />
           </article>
         </details>
@@ -283,7 +285,7 @@ function* renderSection(
   const heading = `<h${level} dir="auto">${Bun.escapeHTML(name)}</h${level}>`;
   yield isFolded ? renderSummary(section, heading, document) : heading;
   if (monitors.length === 0 && nested.length === 0)
-    return yield `<p class="quiet">${language.say("nothingShown")}</p>`;
+    return yield `<p class="quiet">${language.translate("nothingShown")}</p>`;
   const below = level === 2 ? 3 : 4;
   yield* renderMonitors(listed, document, below);
   if (rest.length > 0) {
@@ -354,7 +356,7 @@ function renderWorstBars(
   const tones = Array.from(ranks, (rank) => worstFirst[rank] ?? "none");
   const troubled = tones.filter((tone) => tone === "down" || tone === "degraded").length;
   const numbers = { count: language.number(troubled), all: language.number(count) };
-  const label = Bun.escapeHTML(language.say("daysWithTrouble", { name, ...numbers }));
+  const label = Bun.escapeHTML(language.translate("daysWithTrouble", { name, ...numbers }));
   const bars = tones.map((tone) => (tone === "up" ? "<i></i>" : `<i class="${tone}"></i>`));
   return `<span class="bars worst${count > denseFrom ? " dense" : ""}" role="img" aria-label="${label}">${bars.join("")}</span>`;
 }
@@ -411,7 +413,7 @@ function* renderMonitor(
     ? monitor.name
     : figures.since === null
       ? language.count("uptimeOfDays", count, { name: monitor.name, uptime })
-      : language.say("uptimeSince", { name: monitor.name, since: figures.since, uptime });
+      : language.translate("uptimeSince", { name: monitor.name, since: figures.since, uptime });
   yield `<li class="comp"><div class="line"><h${level} class="what${showIcons ? "" : " bare"}">${showIcons ? renderIcon(tone) : ""}<b dir="auto">${name}</b></h${level}> <p class="num"><span class="state"><span class="word ${tone}">${word}</span>${sinceText}</span>${percent + took === "" ? "" : ` <span class="figures">${percent}${took}</span>`}</p></div>${known}${about}<div class="bars${count > denseFrom ? " dense" : ""}"${marked} role="img" aria-label="${Bun.escapeHTML(label)}">`;
   yield renderSettledBars(monitor, language);
   yield `${renderBars(daysBetween(settled.count, count), (day) => describeDay(day.facts, language))}</div></li>`;

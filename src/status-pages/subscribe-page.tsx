@@ -4,7 +4,7 @@ import { BackLink, renderDocument, type PageDocument, Sentence } from "./layout.
 /** Result of a sign-up; null before the form is submitted. */
 export type SignUpResult = {
   email: string;
-  trouble: string | null;
+  error: string | null;
   /** The submitted form. */
   medium: "email" | "chat";
   status: number;
@@ -22,14 +22,14 @@ export function renderSubscribePage(
   // CSS of the page must not be able to hide or cover the form.
   const files = { ...view.page.files, stylesheet: null };
   const plainDocument = { ...document, view: { ...view, page: { ...view.page, files } } };
-  const isSent = result !== null && result.trouble === null;
+  const isSent = result !== null && result.error === null;
   return renderDocument(
     plainDocument,
-    `${language.say("getUpdates")} – ${view.page.title}`,
+    `${language.translate("getUpdates")} – ${view.page.title}`,
     <>
       <BackLink {...document} />
-      <h1 className="month">{language.say("getUpdates")}</h1>
-      <p className="about">{language.say("subscribeIntro")}</p>
+      <h1 className="month">{language.translate("getUpdates")}</h1>
+      <p className="about">{language.translate("subscribeIntro")}</p>
       {isSent ? (
         <ConfirmationSent result={result} document={document} />
       ) : (
@@ -39,11 +39,11 @@ export function renderSubscribePage(
         </>
       )}
       <section className="sec way">
-        <h2>{language.say("byFeed")}</h2>
+        <h2>{language.translate("byFeed")}</h2>
         <p className="feeds">
-          <a href={to("/feed.rss")}>{language.say("rssFeed")}</a>{" "}
-          <a href={to("/feed.atom")}>{language.say("atomFeed")}</a>{" "}
-          <a href={to("/maintenance.ics")}>{language.say("maintenanceCalendar")}</a>
+          <a href={to("/feed.rss")}>{language.translate("rssFeed")}</a>{" "}
+          <a href={to("/feed.atom")}>{language.translate("atomFeed")}</a>{" "}
+          <a href={to("/maintenance.ics")}>{language.translate("maintenanceCalendar")}</a>
         </p>
       </section>
     </>,
@@ -54,10 +54,10 @@ function ConfirmationSent({ result, document: { language } }: FormProps) {
   const isChat = result?.medium === "chat";
   return (
     <section className="sec way" role="status">
-      <h2>{language.say(isChat ? "checkChannel" : "checkInbox")}</h2>
+      <h2>{language.translate(isChat ? "checkChannel" : "checkInbox")}</h2>
       <p>
         {isChat ? (
-          language.say("checkChannelText")
+          language.translate("checkChannelText")
         ) : (
           <Sentence
             parts={language.split("checkInboxText", { email: <b dir="auto">{result?.email}</b> })}
@@ -99,13 +99,13 @@ function SignUpForm({
 }: FormProps & { medium: keyof typeof forms }) {
   const { title, label, hint, input } = forms[medium];
   const ownResult = result?.medium === medium ? result : null;
-  const trouble = ownResult?.trouble ?? null;
+  const error = ownResult?.error ?? null;
   const noteId = `${medium}-note`;
   return (
     <section className="sec way">
-      <h2>{language.say(title)}</h2>
+      <h2>{language.translate(title)}</h2>
       <form method="post" action={to("/subscribe")}>
-        <label htmlFor={medium}>{language.say(label)}</label>
+        <label htmlFor={medium}>{language.translate(label)}</label>
         <div className="ask">
           <input
             {...input}
@@ -113,18 +113,18 @@ function SignUpForm({
             dir="ltr"
             required
             defaultValue={ownResult?.email}
-            aria-invalid={trouble !== null}
+            aria-invalid={error !== null}
             aria-describedby={noteId}
           />
-          <button>{language.say("subscribe")}</button>
+          <button>{language.translate("subscribe")}</button>
         </div>
-        {trouble === null ? (
+        {error === null ? (
           <p className="hint" id={noteId}>
-            {language.say(hint)}
+            {language.translate(hint)}
           </p>
         ) : (
-          <p className="trouble" id={noteId} role="alert">
-            {trouble}
+          <p className="error" id={noteId} role="alert">
+            {error}
           </p>
         )}
       </form>

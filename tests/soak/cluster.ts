@@ -44,7 +44,7 @@ const historiesPerOutage = 3;
 const sites = 40;
 const intervalMs = 5_000;
 
-type Soak = { minutes: number; seed: number; say: (text: string) => void };
+type Soak = { minutes: number; seed: number; log: (text: string) => void };
 
 /**
  * `bun run soak --cluster`: clients at two servers on three database nodes, with faults of either
@@ -53,7 +53,7 @@ type Soak = { minutes: number; seed: number; say: (text: string) => void };
 export async function runClusterSoak({
   minutes,
   seed,
-  say,
+  log,
 }: Soak): Promise<Record<string, string[]>> {
   const [chance, choosing] = [createRandom(seed), createRandom(seed + 1)];
   const pickBetween = (from: number, to: number) => from + chance() * (to - from);
@@ -73,7 +73,7 @@ export async function runClusterSoak({
   const count = (what: string, more = 1) => void (counts[what] = (counts[what] ?? 0) + more);
   const findOutcome = (check: keyof typeof checks, text: string) => {
     checks[check].push(text);
-    say(`WRONG: ${text}`);
+    log(`WRONG: ${text}`);
   };
 
   const databases = await startCluster();
@@ -232,7 +232,7 @@ export async function runClusterSoak({
    */
   async function removeServer() {
     const name = "server gone";
-    say(name);
+    log(name);
     count(name);
     struck++;
     const server = oneOf(servers);
@@ -282,7 +282,7 @@ export async function runClusterSoak({
       while (performance.now() < end) {
         await Bun.sleep(pickBetween(500, 3_000));
         const name = oneOf(Object.keys(faults));
-        say(name);
+        log(name);
         count(name);
         struck++;
         await faults[name]?.(name);
@@ -329,7 +329,7 @@ export async function runClusterSoak({
     await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
     await Promise.all(databases.map((node) => node.kill()));
   }
-  say(
+  log(
     Object.entries(counts)
       .map(([what, times]) => `${times} ${what}`)
       .join(", "),

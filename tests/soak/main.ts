@@ -51,10 +51,10 @@ const count = (what: string) => void (counts[what] = (counts[what] ?? 0) + 1);
 const wrong: string[] = [];
 const startedAt = performance.now();
 const formatElapsed = () => `${((performance.now() - startedAt) / 1000).toFixed(1).padStart(7)} s`;
-const say = (text: string) => console.log(`${formatElapsed()}  ${text}`);
+const log = (text: string) => console.log(`${formatElapsed()}  ${text}`);
 function recordViolation(text: string) {
   wrong.push(text);
-  say(`WRONG: ${text}`);
+  log(`WRONG: ${text}`);
 }
 
 /** Prints which invariants held and which were violated. */
@@ -74,9 +74,9 @@ if (values.cluster) {
   const all: Record<string, string[]> = {};
   for (let run = 0; run < runs; run++) {
     const runSeed = seed + run;
-    say(`seed ${runSeed}, ${minutes} minutes, two servers on a cluster, ${run + 1} of ${runs}`);
+    log(`seed ${runSeed}, ${minutes} minutes, two servers on a cluster, ${run + 1} of ${runs}`);
     for (const [name, found] of Object.entries(
-      await runClusterSoak({ minutes, seed: runSeed, say }),
+      await runClusterSoak({ minutes, seed: runSeed, log }),
     ))
       (all[name] ??= []).push(...found.map((one) => (runs > 1 ? `seed ${runSeed}: ${one}` : one)));
   }
@@ -417,7 +417,7 @@ async function causeTrouble(until: number) {
   while (performance.now() < until) {
     await Bun.sleep(pickBetween(chance, 2_000, 8_000));
     const name = oneOf(chance, Object.keys(faults));
-    say(name);
+    log(name);
     count(`fault: ${name}`);
     await faults[name]?.();
     for (const one of await look()) recordViolation(`After “${name}”: ${one}`);
@@ -435,7 +435,7 @@ const sampling = setInterval(() => {
     mostMb = Math.max(mostMb, readResidentMb(child.pid) || 0);
 }, 500);
 
-say(
+log(
   `seed ${seed}, ${minutes} minutes, ${disk === null ? "NO full disk: only root can mount one" : "a disk of 512 MB"}`,
 );
 const work = [
@@ -447,7 +447,7 @@ const work = [
   ...Array.from({ length: 50 }, () => repeat(() => 1_000, drip)),
 ];
 await causeTrouble(startedAt + minutes * 60_000);
-say("the end: all targets recover, and the remaining alerts are sent");
+log("the end: all targets recover, and the remaining alerts are sent");
 isEnding = true;
 // Writers continue until no server responds, and reports until they are acknowledged.
 await stop("SIGTERM");

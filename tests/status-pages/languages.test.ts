@@ -199,7 +199,7 @@ test("the script can split the details of a day in every language", () => {
   const partKeys = ["dayUp", "dayDown", "dayDegraded", "dayMaintenance"] as const;
   for (const tag of pageLanguages) {
     const language = getLanguage(tag);
-    const parts = describeDay(facts, language).split(language.say("separator"));
+    const parts = describeDay(facts, language).split(language.translate("separator"));
     const found = parts.map((part) =>
       partKeys.filter((key) => {
         const [before, after] = language.around(key);

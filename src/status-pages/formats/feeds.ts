@@ -47,7 +47,7 @@ function buildIncidentEntry(
       : `<p><a href="${escapeXml(address)}">${language.count("earlierUpdates", earlier)}</a></p>`;
   return {
     id,
-    title: language.say("labeled", { label: language.say(status), text: title }),
+    title: language.translate("labeled", { label: language.translate(status), text: title }),
     path: `/incidents/${id}`,
     published: createdAt,
     updated: [postmortem?.publishedAt ?? "", updates[0]?.createdAt ?? createdAt].toSorted().at(-1)!,
@@ -66,7 +66,7 @@ function buildIncidentEntry(
       ]
         .map(
           ({ status, message, createdAt }) =>
-            `<p><strong>${language.say(status as IncidentStatus)}</strong> (${times.format(Date.parse(createdAt))}):</p>${words(message).html}`,
+            `<p><strong>${language.translate(status as IncidentStatus)}</strong> (${times.format(Date.parse(createdAt))}):</p>${words(message).html}`,
         )
         .concat(earlierLink)
         .join(""),
@@ -82,19 +82,19 @@ function buildWindowEntry(
   const names = monitors.slice(0, maxNames).map(({ name }) => name);
   const more = monitors.length - names.length;
   const affected = [...names, ...(more > 0 ? [language.count("more", more)] : [])].join(
-    language.say("separator"),
+    language.translate("separator"),
   );
-  const step = language.say(
+  const step = language.translate(
     window.isOver
       ? "maintenanceCompleted"
       : window.isRunning
         ? "maintenanceInProgress"
         : "scheduledMaintenance",
   );
-  const affects = { label: language.say("mailAffects"), text: affected };
+  const affects = { label: language.translate("mailAffects"), text: affected };
   return {
     id: occurrenceId,
-    title: language.say("labeled", { label: step, text: title }),
+    title: language.translate("labeled", { label: step, text: title }),
     path: "",
     published: window.announcedAt,
     updated: window.changedAt,
@@ -102,7 +102,7 @@ function buildWindowEntry(
       [
         `<p><strong>${step}</strong> (${times.formatRange(Date.parse(startsAt), Date.parse(endsAt))})</p>`,
         words(description).html,
-        ...(affected === "" ? [] : [`<p>${escapeXml(language.say("labeled", affects))}</p>`]),
+        ...(affected === "" ? [] : [`<p>${escapeXml(language.translate("labeled", affects))}</p>`]),
       ].join(""),
   };
 }
@@ -155,7 +155,7 @@ export function* renderAtom(data: FeedData, url: string): Generator<string> {
  */
 export function* renderRss(data: FeedData, url: string): Generator<string> {
   const { page, words, language } = data;
-  const about = words(page.description).text || language.say("feedOf", { title: page.title });
+  const about = words(page.description).text || language.translate("feedOf", { title: page.title });
   yield `<?xml version="1.0" encoding="utf-8"?>
 <rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom">
   <channel>

@@ -18,5 +18,9 @@ export function renderCalendar(
     description: words(window.description).text,
     url,
   }));
-  return writeCalendar("Status page", language.say("calendarOf", { title: page.title }), events);
+  return writeCalendar(
+    "Status page",
+    language.translate("calendarOf", { title: page.title }),
+    events,
+  );
 }

@@ -214,13 +214,13 @@ function summarizeStatus({ sections, incidents, windows }: PublicData, language:
   if (states.includes("degraded") || states.includes("unknown")) impacts.add("minor");
   const worst = (["critical", "major", "minor"] as const).find((impact) => impacts.has(impact));
   if (worst === "minor" && !hasMinorIncident)
-    return { indicator: worst, description: language.say("v2Degraded") };
+    return { indicator: worst, description: language.translate("v2Degraded") };
   if (worst !== undefined)
-    return { indicator: worst, description: language.say(outageKeys[worst]) };
+    return { indicator: worst, description: language.translate(outageKeys[worst]) };
   const isMaintained = states.includes("maintenance") || windows.some(({ isRunning }) => isRunning);
   return isMaintained
-    ? { indicator: "maintenance", description: language.say("v2Maintenance") }
-    : { indicator: "none", description: language.say("v2Operational") };
+    ? { indicator: "maintenance", description: language.translate("v2Maintenance") }
+    : { indicator: "none", description: language.translate("v2Operational") };
 }
 
 const outageKeys = { critical: "v2Critical", major: "v2Major", minor: "v2Minor" } as const;
@@ -402,9 +402,11 @@ function buildMaintenance(window: PublicWindow, context: Context) {
     changeOf: () => stepChanges[status],
   });
   const updates = [
-    ...(isOver ? [buildStep("completed", endsAt, language.say("maintenanceIsCompleted"))] : []),
+    ...(isOver
+      ? [buildStep("completed", endsAt, language.translate("maintenanceIsCompleted"))]
+      : []),
     ...(isOver || window.isRunning
-      ? [buildStep("in_progress", startsAt, language.say("maintenanceIsInProgress"))]
+      ? [buildStep("in_progress", startsAt, language.translate("maintenanceIsInProgress"))]
       : []),
     buildStep("scheduled", announcedAt, context.words(window.description).text || title),
   ];

@@ -60,8 +60,8 @@ export class Language {
     this.#conjunction = new Intl.ListFormat(this.locale);
   }
 
-  /** Writes a text with these values. */
-  say<K extends TextKey>(
+  /** Returns a text, with `values` in its placeholders. */
+  translate<K extends TextKey>(
     key: K,
     ...[values]: [Placeholder<TextOf<K>>] extends [never]
       ? []
@@ -70,7 +70,7 @@ export class Language {
     return this.#fill(this.#textOf(key), values ?? {});
   }
 
-  /** Writes a text in the plural form of `count`, which is also its value of that name. */
+  /** Returns a text in the plural form of `count`, which also fills its placeholder of that name. */
   count<K extends CountKey>(
     key: K,
     count: number,

@@ -20,7 +20,7 @@ export function describeRecurrence(plan: Plan, language: Language): string | nul
   if (ends === "count") return language.count("repeatsTimes", count, { rule });
   if (ends === "never" || Number.isNaN(time)) return rule;
   const format = getFormatter("UTC", { dateStyle: "medium" }, language.locale);
-  return language.say("repeatsUntil", { rule, date: format.format(time) });
+  return language.translate("repeatsUntil", { rule, date: format.format(time) });
 }
 
 function describeDays(plan: Plan, language: Language): string | null {
@@ -30,22 +30,24 @@ function describeDays(plan: Plan, language: Language): string | null {
     case "rule":
       return null;
     case "daily":
-      return every === 1 ? language.say("everyDay") : language.count("everyDays", every);
+      return every === 1 ? language.translate("everyDay") : language.count("everyDays", every);
     case "weekly": {
-      const often = every === 1 ? language.say("everyWeek") : language.count("everyWeeks", every);
+      const often =
+        every === 1 ? language.translate("everyWeek") : language.count("everyWeeks", every);
       const names = days.map((one) => nameWeekday(language, one));
-      return language.say("onWeekdays", { often, days: language.list(names) });
+      return language.translate("onWeekdays", { often, days: language.list(names) });
     }
     case "monthly": {
-      const often = every === 1 ? language.say("everyMonth") : language.count("everyMonths", every);
+      const often =
+        every === 1 ? language.translate("everyMonth") : language.count("everyMonths", every);
       if (monthly === "date")
         return date === -1
-          ? language.say("onLastDay", { often })
-          : language.say("onDate", { often, date });
+          ? language.translate("onLastDay", { often })
+          : language.translate("onDate", { often, date });
       const index = weekNumbers.indexOf(nth);
-      const ordinal = language.say("ordinals").split("|")[index] ?? "";
+      const ordinal = language.translate("ordinals").split("|")[index] ?? "";
       const weekday = nameWeekday(language, day);
-      return language.say("onNthWeekday", { often, nth: ordinal, day: weekday }) || null;
+      return language.translate("onNthWeekday", { often, nth: ordinal, day: weekday }) || null;
     }
   }
 }

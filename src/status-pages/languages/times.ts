@@ -46,7 +46,7 @@ export function createTimeFormats(language: Language, timeZone: string, now: num
       const timestamp = new Date(at).toISOString();
       const isToday = isSameDay(timeZone, at, now);
       const time = isToday ? clock(timestamp) : formatShortDay(timestamp);
-      return language.say("since", { time });
+      return language.translate("since", { time });
     },
     /** Whether clocks of the page and of another time zone show the same. */
     isSameLocally: (at: string, other: string) =>

@@ -28,11 +28,11 @@ const keyOfDefault = new Map<string, (typeof defaultKeys)[number]>(
 
 /** Names the monitor of automatic texts. */
 export const nameSubject = (language: Language, subject: string | null) =>
-  subject ?? language.say("aService");
+  subject ?? language.translate("aService");
 
 /** Writes the title of an incident that a monitor opened. */
 export const composeAutomaticTitle = (language: Language, subject: string | null) =>
-  language.say("isDown", { name: nameSubject(language, subject) });
+  language.translate("isDown", { name: nameSubject(language, subject) });
 
 /** Writes the update of a monitor. */
 export function describeUpdate(
@@ -43,20 +43,20 @@ export function describeUpdate(
   const name = nameSubject(language, subject);
   switch (update.kind) {
     case "down":
-      return language.say("notResponding", { name });
+      return language.translate("notResponding", { name });
     case "down-again":
-      return language.say("notRespondingAgain", { name });
+      return language.translate("notRespondingAgain", { name });
     case "degraded":
-      return language.say("respondingWorse", { name });
+      return language.translate("respondingWorse", { name });
     case "up":
       return update.downSeconds === null
-        ? language.say("respondingAgain", { name })
-        : language.say("respondingAgainAfter", {
+        ? language.translate("respondingAgain", { name })
+        : language.translate("respondingAgainAfter", {
             name,
             duration: language.duration(update.downSeconds),
           });
     case "removed":
-      return language.say("noLongerMonitored", { name });
+      return language.translate("noLongerMonitored", { name });
   }
 }
 
@@ -73,7 +73,7 @@ export function translateMessage(
   const translated = translations?.[language.tag as PageLanguage];
   if (translated !== undefined) return { message: translated.message, lang: null };
   const key = keyOfDefault.get(original);
-  if (key !== undefined) return { message: language.say(key), lang: null };
+  if (key !== undefined) return { message: language.translate(key), lang: null };
   return { message: original, lang: language.tag === pageLanguage ? null : pageLanguage };
 }
 

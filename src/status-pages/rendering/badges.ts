@@ -29,7 +29,7 @@ export function renderMonitorBadge(
 ): string {
   const { text, tone } = describeBadgeValue(kind, monitor, { timeZone, now, language });
   const { name } = monitor;
-  const label = kind === "status" ? name : language.say(labelKeys[kind], { name });
+  const label = kind === "status" ? name : language.translate(labelKeys[kind], { name });
   return renderBadge(label, text, tone);
 }
 
@@ -61,7 +61,7 @@ function describeBadgeValue(
   const { state, latencyMs, days } = monitor;
   const stateTone = stateTones[state];
   if (kind === "status")
-    return { text: language.lower(language.say(stateKeyOf(monitor))), tone: stateTone };
+    return { text: language.lower(language.translate(stateKeyOf(monitor))), tone: stateTone };
   if (kind === "latency") {
     const isKnown = state !== "unknown";
     return { text: language.latency(isKnown ? latencyMs : null), tone: stateTone };

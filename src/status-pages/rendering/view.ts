@@ -190,7 +190,7 @@ function describeEvery(
   const isOneDay = times.day(startsAt) === times.day(endsAt);
   const isOnSameDays = all.every(({ startsAt: at }) => times.isSameLocally(at, timeZone));
   return isSame && isOneDay && isOnSameDays
-    ? language.say("repeatsAt", { rule: recurrence, time: range })
+    ? language.translate("repeatsAt", { rule: recurrence, time: range })
     : null;
 }
 
@@ -248,10 +248,10 @@ function buildMonitorView(
     description,
     link: monitor.link ?? null,
     tone: stateTones[state],
-    word: language.say(stateKeyOf(monitor)),
+    word: language.translate(stateKeyOf(monitor)),
     /** Start of a state that is not normal. */
     stateSince: sinceStates.includes(state)
-      ? language.say("since", { time: times.moment(monitor.since).text })
+      ? language.translate("since", { time: times.moment(monitor.since).text })
       : null,
     lastKnown: describeLastKnown(monitor, times, language),
     latency:
@@ -293,10 +293,10 @@ function describeLastKnown(
   if (state !== "unknown" && notJudgedSince === null) return null;
   const currentText =
     notJudgedSince === null
-      ? language.say("notJudged")
-      : language.say("notJudgedSince", { time: times.moment(notJudgedSince).text });
+      ? language.translate("notJudged")
+      : language.translate("notJudgedSince", { time: times.moment(notJudgedSince).text });
   if (lastKnown === "pending") return currentText;
-  return `${currentText} ${language.say("lastKnown", { state: language.lower(language.say(lastKnown)) })}`;
+  return `${currentText} ${language.translate("lastKnown", { state: language.lower(language.translate(lastKnown)) })}`;
 }
 
 function buildDayView(day: number, sums: Totals | undefined): DayView {
@@ -309,25 +309,25 @@ function buildDayView(day: number, sums: Totals | undefined): DayView {
 
 /** Describes a day, such as `99.98 % up, 17 s down`. The script of the page reads its parts. */
 export function describeDay(facts: DayFacts | undefined, language: Language): string {
-  if (facts === undefined) return language.say("noData");
+  if (facts === undefined) return language.translate("noData");
   const { ratio, degradedSeconds, downSeconds, maintenanceSeconds } = facts;
   const parts = [
-    ...(ratio === null ? [] : [language.say("dayUp", { value: language.percent(ratio) })]),
+    ...(ratio === null ? [] : [language.translate("dayUp", { value: language.percent(ratio) })]),
     ...describeTime(language, "dayDown", downSeconds),
     ...describeTime(language, "dayDegraded", degradedSeconds),
     ...describeTime(language, "dayMaintenance", maintenanceSeconds),
   ];
-  return parts.join(language.say("separator")) || language.say("noData");
+  return parts.join(language.translate("separator")) || language.translate("noData");
 }
 
 type DayKey = "dayDown" | "dayDegraded" | "dayMaintenance";
 
 const describeTime = (language: Language, key: DayKey, seconds: number): string[] =>
-  seconds > 0 ? [language.say(key, { value: language.duration(seconds) })] : [];
+  seconds > 0 ? [language.translate(key, { value: language.duration(seconds) })] : [];
 
 function describeOpenIncidents(count: number, isAnyDown: boolean, language: Language): string {
   if (count > 0) return language.count("openIncidents", count);
-  return language.say(isAnyDown ? "noIncidentPosted" : "noOpenIncidents");
+  return language.translate(isAnyDown ? "noIncidentPosted" : "noOpenIncidents");
 }
 
 /** Writes the headline: the worst state first, with the names of the affected monitors if there are few. */
@@ -353,7 +353,8 @@ function buildHeadline(
     text: words.map((word) => (typeof word === "string" ? word : word.name)).join(""),
     detail,
   });
-  const compose = (tone: Tone, key: HeadlineKey) => composeHeadline(tone, [language.say(key)]);
+  const compose = (tone: Tone, key: HeadlineKey) =>
+    composeHeadline(tone, [language.translate(key)]);
   if (down.length > 1 && down.length === judged) return compose("down", "allDown");
   if (down.length + degraded.length > 0) {
     const troubles = describeTroubles(language, down, degraded);
@@ -371,9 +372,10 @@ function buildHeadline(
       ...(judged === 0
         ? compose("none", "statusUnknown")
         : composeHeadline("none", [language.count("systemsNotJudged", unknown)])),
-      detail: `${language.say("monitoringTrouble")} ${language.say("lastStateShown")}`,
+      detail: `${language.translate("monitoringTrouble")} ${language.translate("lastStateShown")}`,
     };
-  if (judged === 0) return { ...compose("none", "noStatus"), detail: language.say("noResults") };
+  if (judged === 0)
+    return { ...compose("none", "noStatus"), detail: language.translate("noResults") };
   return compose("up", "allUp");
 }
 
@@ -395,7 +397,7 @@ function describeRest(
   const count = working.length;
   const troubles = monitors.filter(({ state }) => state === "down" || state === "degraded").length;
   if (count === 0) return null;
-  if (count === judged - troubles && troubles <= maxNamed) return language.say("restUp");
+  if (count === judged - troubles && troubles <= maxNamed) return language.translate("restUp");
   return language.count("restWorks", count, { all: language.number(judged) });
 }
 
@@ -492,7 +494,7 @@ function buildIncidentView(
     title,
     /** Whether a person wrote the title. */
     isTitled: automatic?.hasTitle !== true,
-    severity: language.say(severity),
+    severity: language.translate(severity),
     tone: severityTones[severity],
     affects: monitors.map(({ name }) => name),
     began: times.moment(createdAt),
@@ -501,7 +503,7 @@ function buildIncidentView(
     /** Start and end time; only the start of an open incident. */
     hours:
       resolvedAt === null
-        ? language.say("since", { time: times.clock(createdAt) })
+        ? language.translate("since", { time: times.clock(createdAt) })
         : times.range(createdAt, resolvedAt),
     isOpen: status !== "resolved",
     /** Duration, until now for an open incident. */
@@ -515,7 +517,7 @@ function buildIncidentView(
     earlier,
     updates: updates.map((update) => ({
       id: update.id,
-      status: language.say(update.status as IncidentStatus),
+      status: language.translate(update.status as IncidentStatus),
       message: update.message,
       lang: update.lang ?? null,
       time: times.moment(update.createdAt),
@@ -537,6 +539,6 @@ export const formatMaintenanceAnchor = (occurrenceId: string) => `maintenance-${
 /** Formats a duration in whole minutes, so that the page does not change every second. */
 function describeDuration(ms: number, language: Language): string {
   return ms < 60_000
-    ? language.say("lessThanAMinute")
+    ? language.translate("lessThanAMinute")
     : language.duration(Math.floor(ms / 60_000) * 60);
 }

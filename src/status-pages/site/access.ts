@@ -91,8 +91,8 @@ export class PageAccess {
         return respondClosed(
           await findBranding(store, head),
           language,
-          language.say("closedNetwork"),
-          `<p>${Bun.escapeHTML(language.say("closedNetworkText", { address }))}</p>`,
+          language.translate("closedNetwork"),
+          `<p>${Bun.escapeHTML(language.translate("closedNetworkText", { address }))}</p>`,
         );
       }
     }
@@ -182,10 +182,10 @@ export function respondChoice(
   providers: readonly { id: string; name: string }[],
 ): Response {
   const ways = [
-    { way: "account", label: language.say("signIn") },
+    { way: "account", label: language.translate("signIn") },
     ...providers.map(({ id, name }) => ({
       way: `provider=${id}`,
-      label: language.say("continueWith", { name }),
+      label: language.translate("continueWith", { name }),
     })),
   ];
   const chosen = languageOf(path);
@@ -196,8 +196,8 @@ export function respondChoice(
   return respondClosed(
     branding,
     language,
-    language.say("signInToSee"),
-    `<p>${Bun.escapeHTML(language.say("forAccounts"))}</p>${links.join("")}`,
+    language.translate("signInToSee"),
+    `<p>${Bun.escapeHTML(language.translate("forAccounts"))}</p>${links.join("")}`,
   );
 }
 

@@ -9,7 +9,7 @@ import { respondWithSmallPage } from "../../http/responses/small-page.ts";
 import { buildLookStyle } from "../rendering/look.ts";
 import type { Language } from "../languages/language.ts";
 import { addQuery, isWithin, languageOf } from "./return-path.ts";
-import { readFormFields, sayTryAgain } from "./small-page.ts";
+import { readFormFields, formatRetryText } from "./small-page.ts";
 import type { Store } from "../../database/store.ts";
 import { findBranding, type PageBranding, type PageHead } from "../store.ts";
 import { readCookie, buildSetCookie } from "../../http/cookies.ts";
@@ -55,7 +55,7 @@ export function createPageLock(
 
   /** Creates the password form. It is sent to the page's `home`, and leads back to `path`. */
   const askPassword = async (page: PageHead, visited: VisitedPage, path: string) =>
-    renderForm(await findBranding(store, page), visited, { path, trouble: null, status: 403 });
+    renderForm(await findBranding(store, page), visited, { path, error: null, status: 403 });
 
   /** Checks the submitted form: opens the page, or asks again. */
   async function unlock(request: Request, page: PageHead, visited: VisitedPage): Promise<Response> {
@@ -63,9 +63,9 @@ export function createPageLock(
     const address = addressOf(request);
     const { password = "", path = "" } = await readFormFields(request, address);
     const to = isWithin(home, path) ? path : home;
-    const tryAgain = async (trouble: "tooManyAttempts" | "tooManyPeopleOpen", seconds = "1") => {
-      const retryText = `${language.say(trouble)} ${sayTryAgain(language, Number(seconds))}`;
-      const form = { path: to, trouble: retryText, status: 429 };
+    const tryAgain = async (error: "tooManyAttempts" | "tooManyPeopleOpen", seconds = "1") => {
+      const retryText = `${language.translate(error)} ${formatRetryText(language, Number(seconds))}`;
+      const form = { path: to, error: retryText, status: 429 };
       const headers = { "Retry-After": seconds };
       return renderForm(await findBranding(store, page), visited, form, headers);
     };
@@ -102,25 +102,24 @@ export function createPageLock(
 
 const buildFailedForm = (language: Language, path: string): Form => ({
   path,
-  trouble: language.say("wrongPassword"),
+  error: language.translate("wrongPassword"),
   status: 403,
 });
 
-type Form = { path: string; trouble: string | null; status: number };
+type Form = { path: string; error: string | null; status: number };
 
 function renderForm(
   branding: PageBranding,
   { home, language, query }: VisitedPage,
-  { path, trouble, status }: Form,
+  { path, error, status }: Form,
   headers?: Record<string, string>,
 ): Response {
-  const say = (key: "enterPassword" | "passwordOrigin" | "password" | "open") =>
-    Bun.escapeHTML(language.say(key));
-  const notice =
-    trouble === null ? "" : `<p class="trouble" role="alert">${Bun.escapeHTML(trouble)}</p>`;
+  const translate = (key: "enterPassword" | "passwordOrigin" | "password" | "open") =>
+    Bun.escapeHTML(language.translate(key));
+  const notice = error === null ? "" : `<p class="error" role="alert">${Bun.escapeHTML(error)}</p>`;
   return respondWithSmallPage(
     branding.title,
-    `<form class="lock" method="post" action="${home}${query}"><input type="hidden" name="path" value="${Bun.escapeHTML(path)}"><h1>${say("enterPassword")}</h1><p>${say("passwordOrigin")}</p><label for="password">${say("password")}</label><input id="password" name="password" type="password" autocomplete="current-password" required autofocus>${notice}<button>${say("open")}</button></form>`,
+    `<form class="lock" method="post" action="${home}${query}"><input type="hidden" name="path" value="${Bun.escapeHTML(path)}"><h1>${translate("enterPassword")}</h1><p>${translate("passwordOrigin")}</p><label for="password">${translate("password")}</label><input id="password" name="password" type="password" autocomplete="current-password" required autofocus>${notice}<button>${translate("open")}</button></form>`,
     status,
     headers,
     {

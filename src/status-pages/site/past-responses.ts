@@ -37,10 +37,10 @@ export function respondTimeNotShown(
   const { moment } = createTimeFormats(language, timeZone, now);
   const time = moment(new Date(first).toISOString()).text;
   return respondWithStatement(
-    language.say("timeNotShown"),
-    language.say("timesShown", { time }),
+    language.translate("timeNotShown"),
+    language.translate("timesShown", { time }),
     422,
     language,
-    { label: language.say("backToNow"), path: base || "/" },
+    { label: language.translate("backToNow"), path: base || "/" },
   );
 }

@@ -179,7 +179,7 @@ function completeSignIn(
 }
 
 function respondExpired(link: string, language: Language): Response {
-  const [heading, again] = [language.say("linkExpired"), language.say("signInAgain")];
+  const [heading, again] = [language.translate("linkExpired"), language.translate("signInAgain")];
   return respondWithSmallPage(
     again,
     `<div class="lock"><h1>${Bun.escapeHTML(heading)}</h1><a class="go" href="${Bun.escapeHTML(link)}">${Bun.escapeHTML(again)}</a></div>`,
@@ -297,8 +297,8 @@ function respondTrouble(error: unknown, language: Language): Response {
   if (!(error instanceof AppError)) throw error;
   const isFrequent = error.code === "RATE_LIMITED";
   return respondWithStatement(
-    language.say(isFrequent ? "tooManyRequests" : "signInFails"),
-    language.say("signInLater"),
+    language.translate(isFrequent ? "tooManyRequests" : "signInFails"),
+    language.translate("signInLater"),
     isFrequent ? 429 : 503,
     language,
   );
@@ -318,17 +318,17 @@ export async function respondVisitorFailure(
   );
   const name = providerName ?? "";
   const [heading, text] = isAboutAccount
-    ? [language.say("accountNotAllowed", { name }), language.say("useOtherAccount")]
+    ? [language.translate("accountNotAllowed", { name }), language.translate("useOtherAccount")]
     : providerMessage !== null && providerMessage !== ""
-      ? [language.say("providerRejected", { name }), providerMessage]
-      : [language.say("signInFails"), language.say("signInLater")];
+      ? [language.translate("providerRejected", { name }), providerMessage]
+      : [language.translate("signInFails"), language.translate("signInLater")];
   return respondWithStatement(
     heading,
     text,
     isUnreachable ? 502 : 403,
     language,
     opened && {
-      label: language.say("signInAgain"),
+      label: language.translate("signInAgain"),
       path: `${opened.start.origin}${opened.start.base}/sign-in`,
     },
   );

@@ -20,19 +20,22 @@ export function respondNotFound(request: Request): Response {
   const language = languageOfVisitor(request);
   const vary = { Vary: "Accept-Language" };
   if (/^(\/api)?\/badge\//.test(pathOf(request)))
-    return new Response(renderBadge(language.say("badge"), language.say("notFound"), "none"), {
-      status: 404,
-      headers: {
-        "Cache-Control": "no-cache",
-        "Content-Type": "image/svg+xml; charset=utf-8",
-        "X-Content-Type-Options": "nosniff",
-        ...vary,
+    return new Response(
+      renderBadge(language.translate("badge"), language.translate("notFound"), "none"),
+      {
+        status: 404,
+        headers: {
+          "Cache-Control": "no-cache",
+          "Content-Type": "image/svg+xml; charset=utf-8",
+          "X-Content-Type-Options": "nosniff",
+          ...vary,
+        },
       },
-    });
-  const heading = language.say("nothingHere");
+    );
+  const heading = language.translate("nothingHere");
   return respondWithSmallPage(
     heading,
-    `<div class="lock"><h1>${heading}</h1><p>${language.say("nothingHereText")}</p></div>`,
+    `<div class="lock"><h1>${heading}</h1><p>${language.translate("nothingHereText")}</p></div>`,
     404,
     { "Cache-Control": "no-cache", ...vary },
     { language },
@@ -42,8 +45,8 @@ export function respondNotFound(request: Request): Response {
 /** Creates the response for trouble of the appliance itself, when it can't read the page. */
 export function respondStatusUnknown(request: Request, retryAfter: string): Response {
   const language = languageOfVisitor(request);
-  const heading = language.say("statusUnknown");
-  const text = `${language.say("monitoringTrouble")} ${sayTryAgain(language, 60)}`;
+  const heading = language.translate("statusUnknown");
+  const text = `${language.translate("monitoringTrouble")} ${formatRetryText(language, 60)}`;
   return respondWithSmallPage(
     heading,
     `<h1 class="month">${heading}</h1><p class="quiet">${text}</p>`,
@@ -55,18 +58,18 @@ export function respondStatusUnknown(request: Request, retryAfter: string): Resp
 
 export function respondRateLimited(request: Request, retryAfter: string): Response {
   const language = languageOfVisitor(request);
-  const heading = language.say("tooManyRequests");
+  const heading = language.translate("tooManyRequests");
   return respondWithSmallPage(
     heading,
-    `<h1 class="month">${heading}</h1><p class="quiet">${sayTryAgain(language, 60)}</p>`,
+    `<h1 class="month">${heading}</h1><p class="quiet">${formatRetryText(language, 60)}</p>`,
     429,
     { "Retry-After": retryAfter },
     { language },
   );
 }
 
-export const sayTryAgain = (language: Language, seconds: number) =>
-  language.say("tryAgain", { when: describeWait(language, seconds) });
+export const formatRetryText = (language: Language, seconds: number) =>
+  language.translate("tryAgain", { when: describeWait(language, seconds) });
 
 /** Describes a pause in the unit that fits, rounded up, such as `in 10 minutes`. */
 function describeWait(language: Language, seconds: number): string {

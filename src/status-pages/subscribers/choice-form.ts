@@ -22,7 +22,7 @@ export type ChoiceForm = {
   /** Whether the subscriber can choose a weekly summary. */
   takesDigests: boolean;
   /** Result of the last submission as a sentence; null before it. */
-  result: { text: string; isTrouble: boolean } | null;
+  result: { text: string; isError: boolean } | null;
 };
 
 type FormWord =
@@ -37,42 +37,42 @@ export function renderChoiceForm({
   ...form
 }: ChoiceForm): string {
   const { choice, sections, offered, takesDigests } = form;
-  const say = (key: FormWord) => escapeHtml(language.say(key));
+  const translate = (key: FormWord) => escapeHtml(language.translate(key));
   const isAll = choice.components === null;
   return `<form class="lock choice" method="post">
-<h1>${escapeHtml(language.say("updatesFrom", { title }))}</h1>
-<p>${escapeHtml(language.say("areSent", { address }))}</p>
-${result === null ? "" : `<p role="${result.isTrouble ? "alert" : "status"}"${result.isTrouble ? ' class="trouble"' : ""}>${escapeHtml(result.text)}</p>`}
-<fieldset><legend>${say("whatYouGet")}</legend>
-${renderBox("checkbox", "incidents", "1", choice.incidents, language.say("incidents"))}
-<label class="pick">${say("lowestSeverity")} <select name="severity">${severities
+<h1>${escapeHtml(language.translate("updatesFrom", { title }))}</h1>
+<p>${escapeHtml(language.translate("areSent", { address }))}</p>
+${result === null ? "" : `<p role="${result.isError ? "alert" : "status"}"${result.isError ? ' class="error"' : ""}>${escapeHtml(result.text)}</p>`}
+<fieldset><legend>${translate("whatYouGet")}</legend>
+${renderBox("checkbox", "incidents", "1", choice.incidents, language.translate("incidents"))}
+<label class="pick">${translate("lowestSeverity")} <select name="severity">${severities
     .map(
       (one) =>
-        `<option value="${one}"${one === choice.minimumSeverity ? " selected" : ""}>${say(one)}</option>`,
+        `<option value="${one}"${one === choice.minimumSeverity ? " selected" : ""}>${translate(one)}</option>`,
     )
     .join("")}</select></label>
-${renderBox("checkbox", "maintenance", "1", choice.maintenance, language.say("maintenanceWork"))}
+${renderBox("checkbox", "maintenance", "1", choice.maintenance, language.translate("maintenanceWork"))}
 </fieldset>
-<fieldset><legend>${say("whichSystems")}</legend>
-${renderBox("radio", "components", "all", isAll, language.say("wholePage"))}
+<fieldset><legend>${translate("whichSystems")}</legend>
+${renderBox("radio", "components", "all", isAll, language.translate("wholePage"))}
 ${
   sections.length === 0
     ? ""
-    : `${renderBox("radio", "components", "some", !isAll, language.say("onlyThese"))}
+    : `${renderBox("radio", "components", "some", !isAll, language.translate("onlyThese"))}
 ${sections.map((section) => renderSection(section, choice, language)).join("\n")}`
 }
 </fieldset>
 ${takesDigests ? renderFrequency(choice, language) : ""}
 ${offered.length > 1 ? renderLanguages(offered, choice, language) : ""}
-<button name="do" value="save">${say("save")}</button>
-<button name="do" value="unsubscribe" class="quiet">${say("unsubscribe")}</button>
+<button name="do" value="save">${translate("save")}</button>
+<button name="do" value="unsubscribe" class="quiet">${translate("unsubscribe")}</button>
 </form>`;
 }
 
 function renderFrequency({ frequency }: Choice, language: Language) {
-  return `<fieldset><legend>${escapeHtml(language.say("howOften"))}</legend>
-${renderBox("radio", "frequency", "immediately", frequency === "immediately", language.say("eachAtOnce"))}
-${renderBox("radio", "frequency", "weekly", frequency === "weekly", language.say("onceAWeek"))}
+  return `<fieldset><legend>${escapeHtml(language.translate("howOften"))}</legend>
+${renderBox("radio", "frequency", "immediately", frequency === "immediately", language.translate("eachAtOnce"))}
+${renderBox("radio", "frequency", "weekly", frequency === "weekly", language.translate("onceAWeek"))}
 </fieldset>`;
 }
 
@@ -82,7 +82,7 @@ function renderLanguages(offered: readonly PageLanguage[], choice: Choice, langu
     (tag) =>
       `<option value="${tag}" lang="${tag}"${tag === chosen ? " selected" : ""}>${escapeHtml(nameLanguage(tag))}</option>`,
   );
-  return `<fieldset><label class="pick">${escapeHtml(language.say("languages"))} <select name="language">${options.join("")}</select></label></fieldset>`;
+  return `<fieldset><label class="pick">${escapeHtml(language.translate("languages"))} <select name="language">${options.join("")}</select></label></fieldset>`;
 }
 
 function renderSection(
@@ -101,7 +101,7 @@ function renderSection(
         "group",
         id,
         groupIds.includes(groupId),
-        language.say("wholeGroup", { name }),
+        language.translate("wholeGroup", { name }),
       ),
     );
   return `<fieldset><legend dir="auto">${escapeHtml(name)}</legend>${boxes.join("\n")}</fieldset>`;
@@ -122,7 +122,7 @@ export function readChoice(
     takesDigests,
     choice: before,
   }: Pick<ChoiceForm, "sections" | "offered" | "takesDigests" | "choice">,
-): { choice: Choice; trouble: "chooseSomething" | "chooseFewer" | null } {
+): { choice: Choice; error: "chooseSomething" | "chooseFewer" | null } {
   const shownMonitors = new Set(sections.flatMap(({ monitors }) => monitors.map(({ id }) => id)));
   const groupBySection = new Map(sections.map(({ id, groupId }) => [id, groupId]));
   const isAll = fields.get("components") !== "some";
@@ -151,6 +151,6 @@ export function readChoice(
     !isAll &&
     (monitorIds.length > subscriberBounds.monitors.value ||
       groupIds.length > subscriberBounds.groups.value);
-  const trouble = isNothing ? "chooseSomething" : isTooMuch ? "chooseFewer" : null;
-  return { choice, trouble };
+  const error = isNothing ? "chooseSomething" : isTooMuch ? "chooseFewer" : null;
+  return { choice, error };
 }

@@ -41,43 +41,58 @@ export async function respondWithChoice(
   const isSaving = fields?.get("do") === "save";
   if (fields?.get("do") === "unsubscribe" || (isHidden && fields !== null && !isSaving)) {
     await endSubscription(scope, id);
-    const text = language.say("unsubscribedText", { title, address });
-    return respondWithStatement(language.say("unsubscribed"), text, 200, language);
+    const text = language.translate("unsubscribedText", { title, address });
+    return respondWithStatement(language.translate("unsubscribed"), text, 200, language);
   }
   const publicPage = isHidden ? null : await findPublicPageById(scope, page.id);
   // Subscribers who can no longer open the page must not see what it shows.
   if (publicPage === null)
     return respondWithQuestion(
-      language.say("updatesFrom", { title }),
-      language.say("areSent", { address }),
-      language.say("unsubscribe"),
+      language.translate("updatesFrom", { title }),
+      language.translate("areSent", { address }),
+      language.translate("unsubscribe"),
       language,
     );
   const sections = (await loaderOf(scope.store)(publicPage, scope.clock())).components;
   const takesDigests = row.type === "email";
-  // A subscriber keeps a language that the page no longer offers.
+  // A subscriber can have a language that the page no longer offers.
   const ownLanguage = row.language === null ? [] : [row.language];
   const offered = [...new Set([...listOffered(page), ...ownLanguage])];
   const offer = { sections, offered, takesDigests };
   const respond = (
     choice: ChoiceForm["choice"],
     result: ChoiceForm["result"],
-    { status = 200, language: spoken = language } = {},
+    { status = 200, language: nextLanguage = language } = {},
   ) => {
-    const form = renderChoiceForm({ ...offer, title, address, language: spoken, choice, result });
-    const name = spoken.say("updatesFrom", { title });
+    const form = renderChoiceForm({
+      ...offer,
+      title,
+      address,
+      language: nextLanguage,
+      choice,
+      result,
+    });
+    const name = nextLanguage.translate("updatesFrom", { title });
     const { theme } = page;
-    return respondWithSmallPage(name, form, status, undefined, { title, theme, language: spoken });
+    return respondWithSmallPage(name, form, status, undefined, {
+      title,
+      theme,
+      language: nextLanguage,
+    });
   };
   if (fields === null) return respond(row, null);
-  const { choice, trouble } = readChoice(fields, { ...offer, choice: row });
-  if (trouble !== null) {
+  const { choice, error } = readChoice(fields, { ...offer, choice: row });
+  if (error !== null) {
     const count = subscriberBounds.monitors.value;
     const text =
-      trouble === "chooseFewer" ? language.say(trouble, { count }) : language.say(trouble);
-    return respond(choice, { text, isTrouble: true }, { status: 422 });
+      error === "chooseFewer" ? language.translate(error, { count }) : language.translate(error);
+    return respond(choice, { text, isError: true }, { status: 422 });
   }
   await updateSubscriber(scope, page.id, id, choice);
-  const spoken = getLanguage(choice.language ?? page.language);
-  return respond(choice, { text: spoken.say("saved"), isTrouble: false }, { language: spoken });
+  const nextLanguage = getLanguage(choice.language ?? page.language);
+  return respond(
+    choice,
+    { text: nextLanguage.translate("saved"), isError: false },
+    { language: nextLanguage },
+  );
 }

@@ -77,7 +77,7 @@ export function buildNoticeMessage(
     problem: null,
     at: notice.at,
     lines: words.facts.map(({ label, value }) =>
-      label === "" ? value : origin.language.say("labeled", { label, text: value }),
+      label === "" ? value : origin.language.translate("labeled", { label, text: value }),
     ),
     alerts: [],
     ...words,
@@ -97,8 +97,12 @@ function composeQuestion(
   { pageTitle: title, language, isChat }: NoticeOrigin,
   url: string,
 ): NoticeText {
-  const value = language.say(isChat === true ? "confirmChatText" : "confirmText", { title });
-  return { title: language.say("confirmTitle", { title }), facts: [{ label: "", value }], url };
+  const value = language.translate(isChat === true ? "confirmChatText" : "confirmText", { title });
+  return {
+    title: language.translate("confirmTitle", { title }),
+    facts: [{ label: "", value }],
+    url,
+  };
 }
 
 /** The label of each notice of maintenance, and its sentence. */
@@ -119,12 +123,16 @@ function composeMaintenance(
   const [label, sentence] = maintenanceWords[type];
   const showsDates = type !== "maintenance.planned" || description === "";
   return {
-    title: language.say("mailTitle", { label: language.say(label), title, page: pageTitle }),
+    title: language.translate("mailTitle", {
+      label: language.translate(label),
+      title,
+      page: pageTitle,
+    }),
     facts: [
-      ...(showsDates ? [{ label: "", value: language.say(sentence) }] : []),
+      ...(showsDates ? [{ label: "", value: language.translate(sentence) }] : []),
       ...(description === "" ? [] : [createMarkdownFact("", description)]),
-      { label: language.say("mailFrom"), value: formatTime(language, timeZone, startsAt) },
-      { label: language.say("mailUntil"), value: formatTime(language, timeZone, endsAt) },
+      { label: language.translate("mailFrom"), value: formatTime(language, timeZone, startsAt) },
+      { label: language.translate("mailUntil"), value: formatTime(language, timeZone, endsAt) },
     ],
     url: pageUrl,
   };
@@ -137,24 +145,24 @@ function composeIncident(
   const { pageTitle, pageUrl, timeZone, language } = origin;
   const { id, status, severity, monitor, isMarkdown } = data;
   const { title, message } = translateIncidentData(data, origin);
-  const label = language.say(type === "incident.postmortem" ? "postmortem" : status);
+  const label = language.translate(type === "incident.postmortem" ? "postmortem" : status);
   const affected = data.monitors ?? (monitor === null ? [] : [monitor]);
   const isOver = status === "resolved";
   return {
-    title: language.say("mailTitle", { label, title, page: pageTitle }),
+    title: language.translate("mailTitle", { label, title, page: pageTitle }),
     tone: isOver ? "up" : severity === "minor" ? "degraded" : "down",
     facts: [
       isMarkdown === true ? createMarkdownFact("", message) : { label: "", value: message },
-      { label: language.say("mailSeverity"), value: language.say(severity) },
+      { label: language.translate("mailSeverity"), value: language.translate(severity) },
       ...(affected.length === 0
         ? []
         : [
             {
-              label: language.say("mailAffects"),
-              value: affected.join(language.say("separator")),
+              label: language.translate("mailAffects"),
+              value: affected.join(language.translate("separator")),
             },
           ]),
-      { label: language.say("mailTime"), value: formatTime(language, timeZone, at) },
+      { label: language.translate("mailTime"), value: formatTime(language, timeZone, at) },
     ],
     url: `${pageUrl}/incidents/${id}`,
     problem: { key: `signalbox-${id}`, isOver },
@@ -187,7 +195,7 @@ const isMaintenance = (notice: Notice): notice is MaintenanceNotice =>
 function composeDigest(notices: readonly Notice[], origin: NoticeOrigin): NoticeText {
   const { pageTitle, pageUrl, timeZone, language } = origin;
   return {
-    title: language.say("weekOf", { title: pageTitle }),
+    title: language.translate("weekOf", { title: pageTitle }),
     facts: notices.map((notice) => {
       const ending = ` – ${pageTitle}`;
       const { title } = composeWords(notice, origin, "");

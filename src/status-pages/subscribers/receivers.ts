@@ -179,15 +179,15 @@ async function sendMail(
   const outside = createDeliveryContext(context, signal, await findMailServer(context, subscriber));
   return sendAsMail(message, [subscriber.address], outside, {
     language,
-    link: language.say(isQuestion ? "confirm" : "openStatusPage"),
+    link: language.translate(isQuestion ? "confirm" : "openStatusPage"),
     headers: isQuestion ? {} : buildUnsubscribeHeaders(unsubscribe),
     footer: isQuestion
       ? null
       : {
-          text: language.say("whyMailed", { title: page.pageTitle }),
+          text: language.translate("whyMailed", { title: page.pageTitle }),
           links: [
-            { label: language.say("manage"), url: buildLink("manage") },
-            { label: language.say("unsubscribe"), url: unsubscribe },
+            { label: language.translate("manage"), url: buildLink("manage") },
+            { label: language.translate("unsubscribe"), url: unsubscribe },
           ],
         },
   });
@@ -213,10 +213,10 @@ async function sendToChat(
   const buildLink = (verb: LinkVerb) => buildLinkOf(context, subscriber, page, verb);
   const isQuestion = notice.type === "subscription.question";
   const message = buildNoticeMessage(id, notice, { ...page, isChat: true }, buildLink("confirm"));
-  const linkLabel = language.say(isQuestion ? "confirm" : "openStatusPage");
+  const linkLabel = language.translate(isQuestion ? "confirm" : "openStatusPage");
   const furtherLink = isQuestion
     ? null
-    : { label: language.say("manage"), url: buildLink("manage") };
+    : { label: language.translate("manage"), url: buildLink("manage") };
   const outside = createDeliveryContext(context, signal, null);
   return providers[type].deliver(
     { webhookUrl, template: null },

@@ -8,7 +8,7 @@ import type { Subscriptions } from "../site/public-pages.ts";
 import { respondWithQuestion, respondWithStatement } from "../../http/responses/small-page.ts";
 import type { Language } from "../languages/language.ts";
 import { getLanguage, languageOfVisitor } from "../languages/catalog.ts";
-import { readFormFields, sayTryAgain } from "../site/small-page.ts";
+import { readFormFields, formatRetryText } from "../site/small-page.ts";
 import { takesChats } from "../rules.ts";
 import { findPlainPage } from "../store.ts";
 import { openToken, sealToken } from "./links.ts";
@@ -44,20 +44,20 @@ export function createSubscriptions({ services, signUps, addressOf }: Dependenci
       const sent = await readSubmission(request, address);
       const { medium, email } = sent;
       if (!(medium === "chat" ? takesChats(page) : takesMail)) return null;
-      const respond = (trouble: string | null, status: number) => ({
+      const respond = (error: string | null, status: number) => ({
         email,
         medium,
-        trouble,
+        error,
         status,
       });
       const refuse = (why: "tooManySignUps" | "tooManyPeopleSignUp", seconds: number) => ({
-        ...respond(`${language.say(why)} ${sayTryAgain(language, seconds)}`, 429),
+        ...respond(`${language.translate(why)} ${formatRetryText(language, seconds)}`, 429),
         retryAfter: seconds,
       });
       const pause = signUps.take(address);
       if (pause > 0) return refuse("tooManySignUps", pause);
-      const trouble = findIssue(language, sent, person);
-      if (trouble !== null) return respond(trouble, 422);
+      const error = findIssue(language, sent, person);
+      if (error !== null) return respond(error, 422);
       // Checked before the lookup, so that responses don't reveal whether an address is known.
       const { wait, by } = budget.take(address, page.id);
       if (wait > 0)
@@ -65,7 +65,7 @@ export function createSubscriptions({ services, signUps, addressOf }: Dependenci
       const scope = createVisitorScope(page.organizationId);
       const asked = { ...sent, language: page.languages.length === 0 ? null : chosen };
       const isRequested = await requestConfirmation(scope, page.id, asked, budget.canAsk);
-      return isRequested ? respond(null, 200) : respond(language.say("invalidWebhook"), 422);
+      return isRequested ? respond(null, 200) : respond(language.translate("invalidWebhook"), 422);
     },
 
     async respondToLink(request, verb, token) {
@@ -106,9 +106,9 @@ async function respondToSubscriber(visit: SubscriberVisit, verb: LinkVerb): Prom
   // Mail scanners follow links, so only a POST changes anything.
   const text = verb === "confirm" ? "willBeSent" : "areSent";
   return respondWithQuestion(
-    language.say("updatesFrom", { title }),
-    language.say(text, { address }),
-    language.say(verb),
+    language.translate("updatesFrom", { title }),
+    language.translate(text, { address }),
+    language.translate(verb),
     language,
   );
 }
@@ -155,7 +155,7 @@ function findIssue(
   person: { email: string | null } | null,
 ): string | null {
   if (sent.medium === "email") return findMailboxIssue(language, sent.email, person);
-  return sent.type === null ? language.say("invalidWebhook") : null;
+  return sent.type === null ? language.translate("invalidWebhook") : null;
 }
 
 /** Returns why the mailbox can't be subscribed, as a sentence; null if it can. */
@@ -164,12 +164,12 @@ function findMailboxIssue(
   address: string,
   person: { email: string | null } | null,
 ): string | null {
-  if (!EmailAddress.safeParse(address).success) return language.say("invalidEmail");
+  if (!EmailAddress.safeParse(address).success) return language.translate("invalidEmail");
   if (person === null) return null;
-  if (person.email === null) return language.say("noAccountAddress");
+  if (person.email === null) return language.translate("noAccountAddress");
   return emailKeyOf(address) === emailKeyOf(person.email)
     ? null
-    : language.say("onlyOwnMailbox", { address: person.email });
+    : language.translate("onlyOwnMailbox", { address: person.email });
 }
 
 type LinkedSubscriber = {
@@ -190,19 +190,23 @@ async function changeSubscription(
     respondWithStatement(heading, text, status, language);
   if (verb === "unsubscribe") {
     await endSubscription(scope, id);
-    const text = language.say("unsubscribedText", { title, address });
-    return respondWith(language.say("unsubscribed"), text);
+    const text = language.translate("unsubscribedText", { title, address });
+    return respondWith(language.translate("unsubscribed"), text);
   }
   const confirmation = await confirmSubscriber(scope, id).catch(mapConflictToFull);
   if (confirmation === null) return respondWithEnd(verb, language);
   if (confirmation === "full")
-    return respondWith(language.say("notNow"), language.say("subscribersFull", { title }), 409);
+    return respondWith(
+      language.translate("notNow"),
+      language.translate("subscribersFull", { title }),
+      409,
+    );
   return respondWithStatement(
-    language.say("subscribed"),
-    language.say("subscribedText", { title, address }),
+    language.translate("subscribed"),
+    language.translate("subscribedText", { title, address }),
     200,
     language,
-    { label: language.say("manage"), path: manageLink },
+    { label: language.translate("manage"), path: manageLink },
   );
 }
 
@@ -217,5 +221,5 @@ function respondWithEnd(verb: LinkVerb, language: Language): Response {
     verb === "confirm"
       ? (["linkExpired", "linkExpiredText"] as const)
       : (["notSubscribed", "notSubscribedText"] as const);
-  return respondWithStatement(language.say(heading), language.say(text), 200, language);
+  return respondWithStatement(language.translate(heading), language.translate(text), 200, language);
 }
