@@ -34,7 +34,7 @@ export function addKeys(program: Command) {
     .requiredOption("--org <slug>", "slug of the organization")
     .requiredOption("--name <name>", "purpose of the key")
     .addOption(new Option("--scope <scope>", "permission").choices(keyScopes).default("write"))
-    .option("--mcp", "allow programs with AI to use the key at /mcp")
+    .option("--mcp", "allow AI assistants to use the key at /mcp")
     .option("--group <id...>", "limit the key to these monitor groups (default: all monitors)")
     .option("--expires <duration>", "lifetime, such as 12h, 30d or 8w (default: unlimited)")
     .action(createKey);

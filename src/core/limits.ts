@@ -1365,7 +1365,7 @@ export const bounds = {
   Requests: requestBounds,
   Configurations: configurationBounds,
   Searches: searchBounds,
-  "Programs with AI": mcpBounds,
+  "AI assistants": mcpBounds,
   "Audit log": auditBounds,
   Incidents: incidentBounds,
   "Monitors and checks": monitorBounds,

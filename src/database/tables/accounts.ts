@@ -318,7 +318,7 @@ export const apiKeys = sqliteTable(
     id: text("id").notNull(),
     name: text("name").notNull(),
     scope: text("scope", { enum: keyScopes }).notNull(),
-    /** Whether programs with AI can use the key at `/mcp`. */
+    /** Whether AI assistants can use the key at `/mcp`. */
     mcp: flag("mcp").notNull().default(false),
     groupIds: groupIds(),
     /** SHA-256 of the key, hexadecimal. The key itself is never stored. */

@@ -290,7 +290,7 @@ function RightsOfKey({ form: { values, set, errorOf } }: { form: Form<KeyValues>
       <Checkbox
         label={t("Allow MCP")}
         description={t(
-          "Programs with AI, such as Claude or VS Code, can use the key at /mcp. With read access they see only tools that read.",
+          "AI assistants, such as Claude or VS Code, can use the key at /mcp. With read access they see only tools that read.",
         )}
         checked={values.mcp}
         onChange={({ currentTarget }) => set("mcp", currentTarget.checked)}
