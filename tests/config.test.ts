@@ -3,7 +3,7 @@ import { parseConfig } from "../src/config.ts";
 import { AppError } from "../src/core/errors.ts";
 
 /** The error message for these options; null if they are valid. */
-function issueOf(flags: Record<string, unknown>, environment: Record<string, string> = {}) {
+function findIssue(flags: Record<string, unknown>, environment: Record<string, string> = {}) {
   try {
     parseConfig(flags, environment);
     return null;
@@ -41,19 +41,19 @@ describe("--url", () => {
     ["https://a b.example", "be a URL"],
     ["https://a.example:port", "be a URL"],
   ])("rejects %s", (url, issue) => {
-    expect(issueOf({ url })).toStartWith(`--url must ${issue}`);
-    expect(issueOf({}, { SIGNALBOX_URL: url })).toBe(issueOf({ url }));
-    expect(issueOf({ url })).not.toContain("secret");
+    expect(findIssue({ url })).toStartWith(`--url must ${issue}`);
+    expect(findIssue({}, { SIGNALBOX_URL: url })).toBe(findIssue({ url }));
+    expect(findIssue({ url })).not.toContain("secret");
   });
 });
 
 describe("--public-port", () => {
   test("is another port than --port", () => {
     const wrong = "--public-port must be another port than --port, which is 3210.";
-    expect(issueOf({ publicPort: "3210" })).toBe(wrong);
-    expect(issueOf({ port: "3210", publicPort: "3210" })).toBe(wrong);
-    expect(issueOf({ port: "3210" }, { SIGNALBOX_PUBLIC_PORT: "3210" })).toBe(wrong);
-    expect(issueOf({ port: "3210", publicPort: "3211" })).toBeNull();
-    expect(issueOf({ port: "0", publicPort: "0" })).toBeNull();
+    expect(findIssue({ publicPort: "3210" })).toBe(wrong);
+    expect(findIssue({ port: "3210", publicPort: "3210" })).toBe(wrong);
+    expect(findIssue({ port: "3210" }, { SIGNALBOX_PUBLIC_PORT: "3210" })).toBe(wrong);
+    expect(findIssue({ port: "3210", publicPort: "3211" })).toBeNull();
+    expect(findIssue({ port: "0", publicPort: "0" })).toBeNull();
   });
 });

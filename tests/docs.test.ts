@@ -10,11 +10,11 @@ const documents = ["README.md", "CHANGELOG.md", ...new Glob("docs/**/*.md").scan
 const read = (file: string) => Bun.file(join(root, file)).text();
 
 /** A document without its code blocks. */
-const proseOf = async (file: string) => (await read(file)).replace(/^```[^]*?^```/gm, "");
+const readProse = async (file: string) => (await read(file)).replace(/^```[^]*?^```/gm, "");
 
 /** The anchors that GitHub creates for headings. */
-async function anchorsOf(file: string): Promise<Set<string>> {
-  const headings = (await proseOf(file)).matchAll(/^#+ (.+)$/gm);
+async function listAnchors(file: string): Promise<Set<string>> {
+  const headings = (await readProse(file)).matchAll(/^#+ (.+)$/gm);
   return new Set(
     [...headings].map(([, heading = ""]) =>
       heading
@@ -25,8 +25,10 @@ async function anchorsOf(file: string): Promise<Set<string>> {
   );
 }
 
-async function linksOf(file: string): Promise<string[]> {
-  const links = (await proseOf(file)).matchAll(/\]\(([^)\s]+)\)|\b(?:src|srcset|href)="([^"]+)"/g);
+async function listLinks(file: string): Promise<string[]> {
+  const links = (await readProse(file)).matchAll(
+    /\]\(([^)\s]+)\)|\b(?:src|srcset|href)="([^"]+)"/g,
+  );
   return [...links].map(([, text, attribute]) => text ?? attribute ?? "");
 }
 
@@ -34,13 +36,13 @@ test("every link between the documents has a target", async () => {
   const broken: string[] = [];
   let count = 0;
   for (const file of documents)
-    for (const link of await linksOf(file)) {
+    for (const link of await listLinks(file)) {
       if (/^[a-z]+:/.test(link)) continue;
       count++;
       const [path = "", anchor] = link.split("#");
       const target = path === "" ? file : relative(root, join(root, dirname(file), path));
       if (!existsSync(join(root, target))) broken.push(`${file}: ${link}`);
-      else if (anchor !== undefined && !(await anchorsOf(target)).has(anchor))
+      else if (anchor !== undefined && !(await listAnchors(target)).has(anchor))
         broken.push(`${file}: ${link} has no such heading`);
     }
   expect(broken).toEqual([]);
@@ -50,7 +52,7 @@ test("every link between the documents has a target", async () => {
 test("every document is reachable from the README", async () => {
   const found = new Set(["README.md"]);
   for (const file of found)
-    for (const link of await linksOf(file)) {
+    for (const link of await listLinks(file)) {
       const target = relative(root, join(root, dirname(file), link.split("#")[0] ?? ""));
       if (documents.includes(target)) found.add(target);
     }

@@ -380,7 +380,7 @@ const isPartOf = (value: unknown): value is Own =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Every valid change of one non-secret field, to any address. */
-function changesOf(snapshot: Snapshot, type: string): Own[] {
+function listChanges(snapshot: Snapshot, type: string): Own[] {
   const { kinds, home, elsewhere, sendsWhole = false } = snapshot;
   const { fields = {}, secrets = {} } = kinds[type] ?? {};
   const settings = sendsWhole ? splitSecrets(kinds, type, home).settings : {};
@@ -418,7 +418,7 @@ function changesOf(snapshot: Snapshot, type: string): Own[] {
  * authentication method.
  */
 function combineChanges(snapshot: Snapshot, type: string): Own[] {
-  const single = changesOf(snapshot, type);
+  const single = listChanges(snapshot, type);
   const destinations = Object.values(snapshot.kinds[type]?.secrets ?? {});
   const isDestination = (change: Own) =>
     Object.keys(change).some((name) => destinations.some((where) => name in where));
@@ -516,7 +516,7 @@ describe("an encrypted secret is never sent to a changed address", () => {
       const paths = Object.keys(splitSecrets(kinds, type, home).secrets);
       const record = (await read()).json.data;
       let refusals = 0;
-      for (const patch of [...changesOf(snapshot, type), ...combineChanges(snapshot, type)]) {
+      for (const patch of [...listChanges(snapshot, type), ...combineChanges(snapshot, type)]) {
         const { status, json } = await change(patch);
         const details: { path: string; message: string }[] = json.error?.details ?? [];
         const requests = details.filter(({ message }) => message.includes("send it again"));
@@ -548,7 +548,7 @@ describe("an encrypted secret is never sent to a changed address", () => {
     expect(isSentHome()).toBe(true);
 
     const refused: Own[] = [];
-    for (const patch of changesOf(snapshot, type)) {
+    for (const patch of listChanges(snapshot, type)) {
       const { status, json } = await change(patch);
       if (status === 200) {
         await use();

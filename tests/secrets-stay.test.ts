@@ -96,7 +96,7 @@ async function startSink() {
 }
 
 /** Changes of each field that decides where a secret is sent: to the sink, or to less protection. */
-function movesOf({ noun, type }: Case, own: Own, { host, port }: { host: string; port: number }) {
+function listMoves({ noun, type }: Case, own: Own, { host, port }: { host: string; port: number }) {
   const { kinds, schema } = nouns[noun];
   const names = Object.values(kinds[type]?.secrets ?? {}).flatMap((where) => Object.keys(where));
   const url = `http://${host}:${port}/`;
@@ -143,7 +143,7 @@ const createPlan = ({ noun }: Case, fields: Own): Plan => ({
 });
 
 /** Another program's values: its own secrets, or none. */
-function sourcesOf({ noun, type }: Case, record: Own): Own[] {
+function listSources({ noun, type }: Case, record: Own): Own[] {
   const usual = noun === "monitors" ? { ...record, timeout: 1 } : record;
   const others = JSON.stringify(usual)
     .replaceAll(signingCanary, `whsec_${"B".repeat(32)}`)
@@ -184,7 +184,7 @@ describe("a stored secret gets no other address", () => {
     const { api } = appliance.ours;
     const admin = await signInMember(appliance, "admin");
     const homesOfVariant = homesOf(one)[one.variant] ?? {};
-    const moves = movesOf(one, homesOfVariant, listener);
+    const moves = listMoves(one, homesOfVariant, listener);
     expect(moves.length).toBeGreaterThan(0);
     const record = { type: one.type, name, ...homesOfVariant };
     const buildEntry = (fields: Own) => ({ source: "files", [section]: { it: fields } });
@@ -229,7 +229,7 @@ describe("a stored secret gets no other address", () => {
     }
 
     for (const move of moves)
-      for (const source of sourcesOf(one, record)) {
+      for (const source of listSources(one, record)) {
         const other = { ours: await addOrganization(appliance.appliance, appliance.app, "Other") };
         const theirs = await importWith(other, one, source);
         const secrets = pickSecrets(one, homesOfVariant);

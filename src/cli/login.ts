@@ -15,7 +15,7 @@ import {
   parseTimeout,
   findGivenServer,
 } from "./support/client.ts";
-import { credentialsFileOf, readCredentials, writeCredentials } from "./support/credentials.ts";
+import { locateCredentialsFile, readCredentials, writeCredentials } from "./support/credentials.ts";
 import { readText } from "./support/input.ts";
 import { printJson } from "./support/output.ts";
 
@@ -53,8 +53,11 @@ export function addLogin(program: Command) {
       await unwrapPage(v1.monitors.get({ query: { per_page: 1 } }));
       const { servers } = readCredentials();
       writeCredentials({ current: server, servers: { ...servers, [server]: { key, caFile } } });
-      if (options.json) printJson({ server, file: credentialsFileOf() });
-      else process.stderr.write(`${server} accepts the key, which is in ${credentialsFileOf()}.\n`);
+      if (options.json) printJson({ server, file: locateCredentialsFile() });
+      else
+        process.stderr.write(
+          `${server} accepts the key, which is in ${locateCredentialsFile()}.\n`,
+        );
     });
 
   program

@@ -13,7 +13,7 @@ type PublicSubject = {
   origin: string;
 };
 
-/** SQL for one of the affected monitors or groups that page `p` shows to one of these audiences. */
+/** Builds the SQL condition that page `p` shows one of the affected monitors or groups to one of these audiences. */
 const buildAffectedSql = (...shownTo: Parameters<typeof buildShownSql>) => `(exists (
     select 1 from json_each(?4) linked cross join monitors m
       on m.organization_id = p.organization_id and m.id = linked.value and ${buildShownSql(...shownTo)})

@@ -256,7 +256,7 @@ export class FairFollower<E extends LoggedEvent, Part> {
     this.#lastServed = waiting.at(-1)?.organizationId ?? "";
     if (waiting.length > 1)
       try {
-        await this.#serve(waiting);
+        await this.#handleBacklogs(waiting);
         return true;
       } catch (error) {
         if (error instanceof StaleRead) throw error;
@@ -276,7 +276,7 @@ export class FairFollower<E extends LoggedEvent, Part> {
     const { organizationId, seq } = backlog;
     const isSingle = this.#careful.has(organizationId);
     try {
-      await this.#serve([backlog]);
+      await this.#handleBacklogs([backlog]);
       this.setbacks.recordSuccess(organizationId);
     } catch (error) {
       if (error instanceof StaleRead) throw error;
@@ -311,9 +311,9 @@ export class FairFollower<E extends LoggedEvent, Part> {
   }
 
   /** Handles the next events of organizations with a backlog in one write. */
-  async #serve(waiting: readonly Backlog<Part>[]) {
+  async #handleBacklogs(waiting: readonly Backlog<Part>[]) {
     const position = await this.cursor.read();
-    const works = await Promise.all(
+    const batches = await Promise.all(
       waiting.map(async (one) => {
         const limit = this.#limitFor(one.organizationId);
         const limits = { after: one.seq, upTo: position.seq, limit };
@@ -323,7 +323,7 @@ export class FairFollower<E extends LoggedEvent, Part> {
         };
       }),
     );
-    const { statements, hasDeliveries } = await this.#decideAll(works, true);
+    const { statements, hasDeliveries } = await this.#decideAll(batches, true);
     await this.cursor.advance(position, position.seq, statements, position.part);
     const organizationIds = waiting.map(({ organizationId }) => organizationId);
     this.#follower.onWrite?.(organizationIds, hasDeliveries);
@@ -334,12 +334,12 @@ export class FairFollower<E extends LoggedEvent, Part> {
   }
 
   /** Divides the rows of a write among organizations. */
-  async #decideAll(works: readonly UnreadEvents<Part>[], areBehind: boolean) {
+  async #decideAll(batches: readonly UnreadEvents<Part>[], areBehind: boolean) {
     let remainingRows = this.rowsAtOnce;
     let hasDeliveries = false;
     const all: Statement[] = [];
-    for (const [index, work] of works.entries()) {
-      const rows = Math.max(1, Math.floor(remainingRows / (works.length - index)));
+    for (const [index, work] of batches.entries()) {
+      const rows = Math.max(1, Math.floor(remainingRows / (batches.length - index)));
       const outcome = await this.#decide(work, rows, areBehind);
       remainingRows -= outcome.rows;
       all.push(...outcome.statements);

@@ -18,7 +18,7 @@ import {
   getReportOfMail,
   isSameReport,
   listMailboxes,
-  receiverIdOf,
+  buildReceiverId,
 } from "./mailer.ts";
 import type { ReportPrinter } from "./printer.ts";
 import { findLastPeriod, nameReportFile } from "./rules.ts";
@@ -136,7 +136,7 @@ export async function sendReportMail(
       "CONFLICT",
       "No recipient belongs to the organization and can see the report.",
     );
-  const receiverIds = mailboxes.map((one) => receiverIdOf(scope.organizationId, one));
+  const receiverIds = mailboxes.map((one) => buildReceiverId(scope.organizationId, one));
   const [from, to] = [formatTimestamp(period.span.from), formatTimestamp(period.span.to)];
   const sent = {
     title: await composeTitle(scope, subject, { from, to, timeZone: period.timeZone }),

@@ -45,7 +45,7 @@ type StoredMail = ReportMail & { since: number };
 type Period = CompletedPeriod & { timeZone: string };
 
 /** Derives the delivery of a report: the same for each attempt to create it, also after a restart. */
-const deliveryIdOf = (
+const buildDeliveryId = (
   organizationId: string,
   { interval, groupId, statusPageId }: ReportMail,
   { key }: CompletedPeriod,
@@ -56,7 +56,7 @@ const deliveryIdOf = (
     `report ${interval} ${groupId ?? ""} ${statusPageId ?? ""} ${key} ${getRecipientKey(recipient)}`,
   );
 
-export const receiverIdOf = (organizationId: string, recipient: ReportRecipient) =>
+export const buildReceiverId = (organizationId: string, recipient: ReportRecipient) =>
   deriveId(organizationId, `report mailbox ${getRecipientKey(recipient)}`);
 
 export class ReportMailer {
@@ -112,8 +112,8 @@ export class ReportMailer {
     if (period.span.to <= mail.since || period.span.to + settleMs > now) return [];
     const recipients = await listMailboxes({ store, organizationId }, mail);
     const rows = recipients.map((recipient) => [
-      deliveryIdOf(organizationId, mail, period, recipient),
-      receiverIdOf(organizationId, recipient),
+      buildDeliveryId(organizationId, mail, period, recipient),
+      buildReceiverId(organizationId, recipient),
     ]);
     const known = await store.query<{ id: string }>(
       `select id from deliveries where organization_id = ?
@@ -194,7 +194,7 @@ async function findReportMailbox(
   { organizationId, receiverId }: Parameters<Receivers["find"]>[0],
 ): ReturnType<Receivers["find"]> {
   const { reportMails } = await findSettings(services.store, organizationId);
-  const isReceiver = (one: ReportRecipient) => receiverIdOf(organizationId, one) === receiverId;
+  const isReceiver = (one: ReportRecipient) => buildReceiverId(organizationId, one) === receiverId;
   const tenant = { store: services.store, organizationId };
   let mailbox: Mailbox | undefined;
   for (const { to, groupId } of reportMails)
@@ -259,7 +259,7 @@ async function findReportOfDelivery(
     // The next period can end while a mail is retried.
     const before = findLastPeriod(mail.interval, last.span.from, timeZone);
     for (const period of [last, before])
-      if (deliveryIdOf(organizationId, mail, period, recipient) === deliveryId)
+      if (buildDeliveryId(organizationId, mail, period, recipient) === deliveryId)
         return { mail, period: { ...period, timeZone }, language };
   }
   return null;

@@ -108,7 +108,7 @@ export function renderDocument(
         ) : (
           <script
             src={resolveAsset("status.js")}
-            data-words={JSON.stringify(listScriptWords(language))}
+            data-words={JSON.stringify(listScriptTexts(language))}
             defer
           />
         )}
@@ -302,8 +302,8 @@ const dayParts = [
   ["maintenance", "dayMaintenance"],
 ] as const;
 
-/** Returns the words of the script, with the words around the value of each part of a day. */
-function listScriptWords(language: Language) {
+/** Returns the texts of the page's script. `parts` has the texts before and after the value of each part of a day. */
+function listScriptTexts(language: Language) {
   return {
     ...Object.fromEntries(scriptTexts.map((key) => [key, language.translate(key)])),
     separator: language.translate("separator"),

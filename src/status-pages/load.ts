@@ -267,7 +267,7 @@ function createSectionBuilder(
   };
 }
 
-/** Gives monitors the states of a time, and leaves out later ones. */
+/** Replaces the states of monitors by those at a past time. Omits monitors that did not exist then. */
 async function rewindSections(
   store: Store,
   { organizationId }: PublicPage,

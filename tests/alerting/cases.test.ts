@@ -550,7 +550,7 @@ describe("after any sequence of events", () => {
       },
       behave: (mood: ServiceMode) => services.behave(mood),
       acknowledge: () => services.acknowledge(),
-      pass: async (seconds: number) => {
+      advance: async (seconds: number) => {
         await later(seconds);
       },
       restart: () => void world.restart(),
@@ -627,7 +627,7 @@ describe("after any sequence of events", () => {
       fc.constantFrom("well", "well", "broken", "deaf", "lost", "forbidden"),
     ),
     weighAction(10, "acknowledge"),
-    weighAction(20, "pass", fc.constantFrom(1, 10, 60, 900)),
+    weighAction(20, "advance", fc.constantFrom(1, 10, 60, 900)),
     weighAction(4, "restart"),
     weighAction(8, "settle"),
   );

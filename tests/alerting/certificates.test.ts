@@ -23,7 +23,7 @@ async function setUpCertified(days: number, fields: object = {}) {
     setCertificateExpiry,
     expiresAt,
     days: async (count: number) => {
-      for (let passed = 0; passed < count; passed++) await later(day);
+      for (let elapsed = 0; elapsed < count; elapsed++) await later(day);
       await later();
     },
     listAlertedDays: () => hook.received().map(({ data }) => data.daysLeft),

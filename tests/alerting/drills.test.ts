@@ -25,7 +25,7 @@ async function createWorld(policy: object = {}) {
   if (status !== 201) throw new Error(text);
   const path = `/api/v1/escalation-policies/${json.data.id}`;
   /** Advances the clock in steps of a minute. */
-  const pass = async (minutes: number) => {
+  const advance = async (minutes: number) => {
     for (let i = 0; i < minutes; i++) await pager.later(60);
   };
   const start = (body?: object) => api("POST", `${path}/drill`, body && { body });
@@ -38,7 +38,7 @@ async function createWorld(policy: object = {}) {
     inbox,
     path,
     policyId: json.data.id as string,
-    pass,
+    advance,
     start,
     listDrills,
     examine,
@@ -48,7 +48,7 @@ async function createWorld(policy: object = {}) {
 describe("a drill of a policy", () => {
   test("pages step by step, is marked, and ends with an acknowledgment by the link", async () => {
     const world = await createWorld();
-    const { ada, inbox, start, pass, listDrills, api, examine, readMessages } = world;
+    const { ada, inbox, start, advance, listDrills, api, examine, readMessages } = world;
     const preview = (await api("GET", `${world.path}/drill-preview`)).json.data;
     expect(preview.steps.map(({ step, message }: Json) => [step, message])).toEqual([
       [1, "Ada"],
@@ -65,7 +65,7 @@ describe("a drill of a policy", () => {
       code: "CONFLICT",
       message: "A drill of Shop is already running.",
     });
-    await pass(1);
+    await advance(1);
     const [page] = ada.received();
     expect([page.type, page.data.drill.name, page.data.escalation.step]).toEqual([
       "drill",
@@ -84,7 +84,7 @@ describe("a drill of a policy", () => {
       expect(again.text).toContain("Acknowledged by Ada.");
       expect(again.text).toContain("Acknowledged on 2026-11-20 10:01 UTC");
     }
-    await pass(30);
+    await advance(30);
     expect([ada.received().length, inbox.received().length]).toEqual([1, 0]);
     const [drill] = await listDrills();
     expect(drill).toMatchObject({
@@ -108,11 +108,11 @@ describe("a drill of a policy", () => {
 
   test("that nobody acknowledges ends after its last step, and is a problem until the next one", async () => {
     const world = await createWorld();
-    const { ada, inbox, start, pass, listDrills, readAlert, examine, restart } = world;
+    const { ada, inbox, start, advance, listDrills, readAlert, examine, restart } = world;
     await start();
-    await pass(5);
+    await advance(5);
     restart();
-    await pass(25);
+    await advance(25);
     expect([ada.received().length, inbox.listTitles()]).toEqual([1, ["drill"]]);
     const [drill] = await listDrills();
     expect(drill).toMatchObject({ resolvedBecause: "unacknowledged", secondsToAcknowledge: null });
@@ -131,10 +131,10 @@ describe("a drill of a policy", () => {
   });
 
   test("ends when the policy is deleted, and needs steps", async () => {
-    const { api, path, start, pass, listDrills, ada, examine } = await createWorld();
+    const { api, path, start, advance, listDrills, ada, examine } = await createWorld();
     await start();
     expect((await api("DELETE", path)).status).toBe(200);
-    await pass(1);
+    await advance(1);
     expect((await listDrills())[0]).toMatchObject({ resolvedBecause: "deleted" });
     expect([ada.received().length <= 1, await examine()]).toEqual([true, []]);
     const { json } = await api("POST", "/api/v1/escalation-policies", { body: { name: "None" } });
@@ -145,11 +145,11 @@ describe("a drill of a policy", () => {
 });
 
 test("a drill is over after the restore of a backup", async () => {
-  const { start, pass, inbox, listDrills, store, time, examine } = await createWorld();
+  const { start, advance, inbox, listDrills, store, time, examine } = await createWorld();
   await start();
-  await pass(1);
+  await advance(1);
   await store.atomic(prepareRestoredAlerts(time.now));
-  await pass(15);
+  await advance(15);
   expect((await listDrills())[0]).toMatchObject({ resolvedBecause: "deleted" });
   expect([inbox.received(), await examine()]).toEqual([[], []]);
 });
@@ -157,7 +157,7 @@ test("a drill is over after the restore of a backup", async () => {
 describe("a drill of a person", () => {
   test("uses all contact methods of the priority, and waits for the last one", async () => {
     const world = await createWorld();
-    const { pass, listDrills } = world;
+    const { advance, listDrills } = world;
     await using ben = await createPersonWithPhone(world, "Ben", {
       role: "viewer",
       afterMinutes: 12,
@@ -165,29 +165,29 @@ describe("a drill of a person", () => {
     });
     const path = `/dashboard/api/v1/people/${ben.id}/drill`;
     expect((await ben.page("POST", path, { body: { priority: "normal" } })).status).toBe(201);
-    await pass(11);
+    await advance(11);
     expect(ben.received()).toEqual([]);
-    await pass(3);
+    await advance(3);
     expect(ben.received().map(({ type, data }) => [type, data.escalation])).toEqual([
       ["drill", undefined],
     ]);
-    await pass(1);
+    await advance(1);
     expect((await listDrills())[0]?.status).toBe("open");
-    await pass(4);
+    await advance(4);
     expect((await listDrills())[0]).toMatchObject({
       resolvedBecause: "unacknowledged",
       subject: { type: "person", id: ben.id },
     });
     // Nothing reaches Ben at critical priority, so the drill ends at once, and he did not fail.
     await ben.page("POST", path, { body: { priority: "critical" } });
-    await pass(1);
+    await advance(1);
     expect((await listDrills()).at(-1)).toMatchObject({ resolvedBecause: "unreached" });
     expect(ben.received()).toHaveLength(1);
   });
 
   test("notifies again after a snooze, and ends when nobody acknowledges it then", async () => {
     const world = await createWorld();
-    const { ada, api, pass, listDrills, time } = world;
+    const { ada, api, advance, listDrills, time } = world;
     const snooze = async () => {
       const until = new Date(time.now + 3_600_000).toISOString();
       const path = `/api/v1/alerts/${(await listDrills()).at(-1)?.id}`;
@@ -195,24 +195,24 @@ describe("a drill of a person", () => {
       return path;
     };
     await api("POST", `/api/v1/people/${ada.id}/drill`);
-    await pass(1);
+    await advance(1);
     await snooze();
-    await pass(59);
+    await advance(59);
     expect(ada.received()).toHaveLength(1);
-    await pass(3);
+    await advance(3);
     expect(ada.received()).toHaveLength(2);
     const path = await snooze();
-    await pass(1);
+    await advance(1);
     expect((await api("POST", `${path}/unacknowledge`)).status).toBe(200);
     expect((await listDrills()).at(-1)?.status).toBe("open");
-    await pass(5);
+    await advance(5);
     expect((await listDrills()).at(-1)).toMatchObject({ resolvedBecause: "unacknowledged" });
     expect(ada.received()).toHaveLength(2);
   });
 
   test("does not start while quiet hours hold its messages, unless it is critical", async () => {
     const world = await createWorld();
-    const { ada, api, pass, path, listDrills, policyId } = world;
+    const { ada, api, advance, path, listDrills, policyId } = world;
     const days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
     const quietHours = { timeZone: "UTC", hours: [{ days, from: "09:00", until: "18:00" }] };
     const method = `/api/v1/contact-methods/${ada.methodId}`;
@@ -235,13 +235,13 @@ describe("a drill of a person", () => {
     await api("PATCH", method, { body: { criticalAfterMinutes: null } });
     expect((await startDrill(person))[1]).toEndWith("until 18:00 (UTC).");
     // A monthly drill starts anyway. Nobody failed to acknowledge it.
-    await pass(1);
+    await advance(1);
     world.database.run("update escalation_policies set drill = ?, drill_due_at = ? where id = ?", [
       JSON.stringify({ day: 20, from: "10:00", until: "12:00", timeZone: "UTC" }),
       world.time.now,
       policyId,
     ]);
-    await pass(2);
+    await advance(2);
     expect((await listDrills()).at(-1)).toMatchObject({ resolvedBecause: "unreached" });
     expect((await world.examine()).map(({ problem }) => problem?.message)).toEqual([
       expect.stringContaining("No message of the drill of Shop on 2026-11-20 arrived."),
@@ -250,11 +250,11 @@ describe("a drill of a person", () => {
 
   test("can be acknowledged by the viewer whom it notified, and by no other viewer", async () => {
     const world = await createWorld();
-    const { pass, listDrills } = world;
+    const { advance, listDrills } = world;
     await using ben = await createPersonWithPhone(world, "Ben", { role: "viewer" });
     const other = await signInMember(world, "viewer", { name: "Eve" });
     await world.api("POST", `/api/v1/people/${ben.id}/drill`);
-    await pass(1);
+    await advance(1);
     const path = `/dashboard/api/v1/alerts/${(await listDrills())[0]?.id}`;
     expect((await ben.page("GET", path)).json.data.notifiedPeople).toEqual([
       { id: ben.id, name: "Ben" },
@@ -375,7 +375,7 @@ describe("a monthly drill", () => {
 
   test("of a person is started by the engine, and ends with the membership", async () => {
     const world = await createWorld();
-    const { time, later, pass, listDrills, api } = world;
+    const { time, later, advance, listDrills, api } = world;
     await using ben = await createPersonWithPhone(world, "Ben");
     const path = `/api/v1/people/${ben.id}`;
     const drill = { drill: monthly };
@@ -394,7 +394,7 @@ describe("a monthly drill", () => {
     await later(60);
     await later(10);
     expect(ben.received()[0]?.data.drill).toEqual({ type: "person", id: ben.id, name: "Ben" });
-    await pass(10);
+    await advance(10);
     expect(await listDrills()).toMatchObject([
       { resolvedBecause: "unacknowledged", subject: { type: "person", id: ben.id } },
     ]);

@@ -51,7 +51,7 @@ function predict({ minutes, repeat, actions }: Case): string[] {
       state.quiet = "no";
     }
     inspect();
-    for (let passed = 0; passed < wait; passed++) {
+    for (let elapsed = 0; elapsed < wait; elapsed++) {
       now += stepMs;
       inspect();
     }
@@ -102,7 +102,7 @@ async function observe({ minutes, repeat, actions }: Case): Promise<string[]> {
       const body = action === "snooze" ? { until } : {};
       await api("POST", `/api/v1/alerts/${json.data[0].id}/${action}`, { body });
     }
-    for (let passed = 0; passed < Math.max(wait, 1); passed++) {
+    for (let elapsed = 0; elapsed < Math.max(wait, 1); elapsed++) {
       await pager.later(stepMs / 1_000);
       collect();
     }

@@ -27,18 +27,18 @@ async function createWorld(make: (inboxes: string[]) => Step[], policy: object =
   // A new monitor gets the default channels.
   await job.change({ alertChannelIds: [] });
   /** Advances the clock in steps of 10 s, and lists what arrived since, as `minute channel: title`. */
-  let passed = 0;
+  let elapsed = 0;
   const seen = inboxes.map(() => 0);
   const passMinutes = async (minutes: number) => {
     const arrived: string[] = [];
     for (let i = 0; i < 6 * minutes; i++) {
       await pager.later(10);
-      passed += 10;
+      elapsed += 10;
       for (const [index, inbox] of inboxes.entries()) {
         const titles = inbox.listTitles();
         for (const title of titles.slice(seen[index]))
           arrived.push(
-            `${Math.floor(passed / 60)} ${["first", "second", "default"][index]}: ${title}`,
+            `${Math.floor(elapsed / 60)} ${["first", "second", "default"][index]}: ${title}`,
           );
         seen[index] = titles.length;
       }

@@ -24,7 +24,7 @@ async function createWorld(noticeHours: number | null = 6) {
   const path = `/api/v1/schedules/${json.data.id}`;
   /** Advances the clock by hours, and lists the shifts that were announced since, by person. */
   const seen = { ada: 0, ben: 0 };
-  const pass = async (hours: number) => {
+  const advance = async (hours: number) => {
     for (let i = 0; i < hours; i++) await pager.later(3_600);
     await pager.later(10);
     const listNew = (name: "ada" | "ben") => {
@@ -37,13 +37,13 @@ async function createWorld(noticeHours: number | null = 6) {
     };
     return [...listNew("ada"), ...listNew("ben")];
   };
-  return { ...pager, ada, ben, layer, path, pass };
+  return { ...pager, ada, ben, layer, path, advance };
 }
 
 test("the person of a shift is notified once before it, also after a restart", async () => {
   const world = await createWorld();
-  const { pass, restart, ada } = world;
-  expect(await pass(0)).toEqual(["ada shift.starting 11-20T12:00"]);
+  const { advance, restart, ada } = world;
+  expect(await advance(0)).toEqual(["ada shift.starting 11-20T12:00"]);
   const [notice] = ada.received();
   expect(notice.data.message).toBe(
     "Ada is on call in Platform from 2026-11-20 12:00 until 2026-11-21 12:00 (UTC).",
@@ -51,23 +51,23 @@ test("the person of a shift is notified once before it, also after a restart", a
   expect(notice.data.acknowledgeUrl).toBeUndefined();
   expect(notice.data.url).toEndWith(world.path.replace("/api/v1/schedules", "/on-call"));
   restart();
-  expect(await pass(19)).toEqual([]);
-  expect(await pass(2)).toEqual(["ben shift.starting 11-21T12:00"]);
+  expect(await advance(19)).toEqual([]);
+  expect(await advance(2)).toEqual(["ben shift.starting 11-21T12:00"]);
   restart();
-  expect(await pass(24)).toEqual(["ada shift.starting 11-22T12:00"]);
+  expect(await advance(24)).toEqual(["ada shift.starting 11-22T12:00"]);
 });
 
 test("an edit or an override announces a shift again only if its person or start changed", async () => {
-  const { pass, api, path, layer, ada, ben } = await createWorld(30);
-  expect(await pass(0)).toEqual([
+  const { advance, api, path, layer, ada, ben } = await createWorld(30);
+  expect(await advance(0)).toEqual([
     "ada shift.starting 11-20T12:00",
     "ben shift.starting 11-21T12:00",
   ]);
   await api("PATCH", path, { body: { name: "Platform 2", noticeHours: 29 } });
-  expect(await pass(0)).toEqual([]);
+  expect(await advance(0)).toEqual([]);
   // Ada starts an hour later.
   await api("PATCH", path, { body: { layers: [{ ...layer, start: "2026-11-20T13:00" }] } });
-  expect(await pass(0)).toEqual([
+  expect(await advance(0)).toEqual([
     "ada shift.starting 11-20T13:00",
     "ben shift.starting 11-21T13:00",
   ]);
@@ -75,30 +75,30 @@ test("an edit or an override announces a shift again only if its person or start
   const override = await api("POST", `${path}/overrides`, {
     body: { personId: ben.id, startsAt: "2026-11-20T13:00:00Z", endsAt: "2026-11-20T20:00:00Z" },
   });
-  expect(await pass(0)).toEqual([
+  expect(await advance(0)).toEqual([
     "ada shift.starting 11-20T20:00",
     "ben shift.starting 11-20T13:00",
   ]);
   // Everything is as before, and known.
   await api("DELETE", `${path}/overrides/${override.json.data.id}`);
-  expect(await pass(1)).toEqual([]);
+  expect(await advance(1)).toEqual([]);
   // The override of the same person changes nothing.
   await api("POST", `${path}/overrides`, {
     body: { personId: ada.id, startsAt: "2026-11-20T15:00:00Z", endsAt: "2026-11-20T16:00:00Z" },
   });
-  expect(await pass(1)).toEqual([]);
+  expect(await advance(1)).toEqual([]);
   await api("PATCH", path, { body: { noticeHours: null } });
-  expect(await pass(48)).toEqual([]);
+  expect(await advance(48)).toEqual([]);
 });
 
 test("a person without a verified contact method is notified after the verification", async () => {
   const world = await createWorld(null);
-  const { api, path, layer, later, pass, database } = world;
+  const { api, path, layer, later, advance, database } = world;
   const cat = await signInMember(world, "member", { name: "Cat" });
   await api("PATCH", path, {
     body: { noticeHours: 100, layers: [{ ...layer, personIds: [cat.id, world.ada.id] }] },
   });
-  expect(await pass(0)).toEqual([
+  expect(await advance(0)).toEqual([
     "ada shift.starting 11-21T12:00",
     "ada shift.starting 11-23T12:00",
   ]);
@@ -118,23 +118,23 @@ describe("a notice that quiet hours would hold until its shift has started", () 
   const quietHours = { timeZone: "UTC", hours: [{ days, from: "22:00", until: "13:00" }] };
 
   test("is sent before the quiet hours", async () => {
-    const { pass, api, ben, path, time } = await createWorld();
-    expect(await pass(1)).toEqual(["ada shift.starting 11-20T12:00"]);
+    const { advance, api, ben, path, time } = await createWorld();
+    expect(await advance(1)).toEqual(["ada shift.starting 11-20T12:00"]);
     await api("PATCH", `/api/v1/contact-methods/${ben.methodId}`, { body: { quietHours } });
     await api("PATCH", path, { body: { name: "Platform 2" } });
-    expect(await pass(9)).toEqual([]);
+    expect(await advance(9)).toEqual([]);
     // On the day before, instead of at 06:00.
     time.now = Date.parse("2026-11-20T21:59:00Z");
-    expect(await pass(0)).toEqual(["ben shift.starting 11-21T12:00"]);
-    expect(await pass(20)).toEqual([]);
+    expect(await advance(0)).toEqual(["ben shift.starting 11-21T12:00"]);
+    expect(await advance(20)).toEqual([]);
   });
 
   test("is dropped with an explanation if they include the present", async () => {
-    const { pass, api, ada, ben, path, readAlert, readMessages } = await createWorld(null);
+    const { advance, api, ada, ben, path, readAlert, readMessages } = await createWorld(null);
     for (const { methodId } of [ada, ben])
       await api("PATCH", `/api/v1/contact-methods/${methodId}`, { body: { quietHours } });
     await api("PATCH", path, { body: { noticeHours: 6 } });
-    expect(await pass(5)).toEqual([]);
+    expect(await advance(5)).toEqual([]);
     const notice = readMessages().find(({ type }) => type === "shift.starting");
     expect((await readAlert(notice.id)).timeline.at(-1)).toMatchObject({
       type: "skipped",
@@ -144,12 +144,12 @@ describe("a notice that quiet hours would hold until its shift has started", () 
 });
 
 test("a power cut while a notice is written neither loses nor repeats it", async () => {
-  const { pass, crashBefore, alerts, ada } = await createWorld();
+  const { advance, crashBefore, alerts, ada } = await createWorld();
   crashBefore("schedule_notices");
   await alerts.runOnce().catch(() => {});
   expect(ada.received()).toEqual([]);
-  expect(await pass(1)).toEqual(["ada shift.starting 11-20T12:00"]);
-  expect(await pass(1)).toEqual([]);
+  expect(await advance(1)).toEqual(["ada shift.starting 11-20T12:00"]);
+  expect(await advance(1)).toEqual([]);
 });
 
 test("adjacent shifts of a person are one, and a schedule is examined at least daily", () => {

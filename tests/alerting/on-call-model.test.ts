@@ -62,7 +62,7 @@ function predict(start: number, planned: ReadonlyMap<number, Action>): OnCallMod
   return model;
 }
 
-/** An appliance with the people, channels and monitors of the model. */
+/** Creates an appliance with the people, channels and monitors of the model. */
 async function createTeam(start: number) {
   const pager = await createPager();
   const { api, time } = pager;

@@ -70,7 +70,7 @@ describe("an outage is reported", () => {
   });
 
   test("with its target, tags, group and the start of its description", async () => {
-    const { inbox, monitor, group, pass, later, readMessages } = await createPager();
+    const { inbox, monitor, group, advance, later, readMessages } = await createPager();
     await using hook = await inbox();
     await using shop = await startTarget(replyWith(500));
     const { id: groupId } = await group({ name: "Front of house" });
@@ -85,7 +85,7 @@ describe("an outage is reported", () => {
       description: "Pays for all of it. ".repeat(50),
     };
     const { id } = await monitor(watched);
-    await pass(1);
+    await advance(1);
     await later();
     expect(hook.received().map(({ data }) => data.monitor)).toEqual([
       {

@@ -34,14 +34,14 @@ test("after a suspension no reminder is sent for a monitor until it is checked a
     alertChannelIds: [hook.id],
   });
   shop.failNow();
-  await world.pass(10);
+  await world.advance(10);
   await world.send();
   expect(hook.listTitles()).toEqual(["monitor.down Shop"]);
   world.time.now += 8 * 3_600_000;
   world.world.runningSince = world.time.now;
   await world.send();
   expect(hook.listTitles()).toEqual(["monitor.down Shop"]);
-  await world.pass(70);
+  await world.advance(70);
   await world.send();
   expect(hook.listTitles()).toEqual(["monitor.down Shop", "monitor.reminder Shop"]);
 });
@@ -109,7 +109,7 @@ test("a delivery that fails because of this machine is retried, and is not the c
     (await world.api("GET", `/api/v1/alert-channels/${hook.id}`)).json.data;
   world.world.lacked = "this machine had no network";
   shop.failNow();
-  await world.pass(10);
+  await world.advance(10);
   await world.send();
   expect(hook.asked.length).toBe(1);
   expect(await channelOf()).toMatchObject({ lastError: null, lastDeliveryAt: null });

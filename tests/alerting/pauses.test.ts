@@ -39,7 +39,7 @@ for (const [what, pauseOf] of Object.entries(pauses))
         shop,
         /** Runs checks and sends due alerts. */
         async goesOn(seconds: number) {
-          await pager.pass(seconds);
+          await pager.advance(seconds);
           await pager.later();
         },
         pause,

@@ -36,23 +36,23 @@ async function createNight(at = "22:30", fields: object = {}) {
     expect(status).toBe(200);
   };
   /** Messages at this local time, which is the next one. */
-  const pass = async (time: string, day = 2) => {
+  const advance = async (time: string, day = 2) => {
     await pager.later();
     setTime(time, day);
     await pager.later();
     await pager.later();
   };
-  return { ...pager, inbox, job, setTime, readTimeline, act, pass };
+  return { ...pager, inbox, job, setTime, readTimeline, act, advance };
 }
 
 describe("in quiet hours, a channel", () => {
   test("gets held messages in one digest at their end, and the timeline says so", async () => {
-    const { inbox, job, createWatchedJob, pass, readTimeline, readDeliveries } =
+    const { inbox, job, createWatchedJob, advance, readTimeline, readDeliveries } =
       await createNight();
     const other = await createWatchedJob([inbox], { name: "Mail", degradedAfterMs: 500 });
     await job.changeState("down");
     await other.changeState("slow");
-    await pass("06:59");
+    await advance("06:59");
     expect(inbox.listTitles()).toEqual([]);
     const [waiting] = await readDeliveries(inbox);
     expect(waiting).toMatchObject({
@@ -60,7 +60,7 @@ describe("in quiet hours, a channel", () => {
       type: "digest",
       nextAttemptAt: "2026-12-02T06:00:00.000Z",
     });
-    await pass("07:00");
+    await advance("07:00");
     expect(inbox.received().map(({ type }) => type)).toEqual(["digest"]);
     expect(inbox.listTitles()).toEqual(["monitor.down Shop", "monitor.degraded Mail"]);
     expect(await readTimeline()).toEqual([
@@ -70,11 +70,11 @@ describe("in quiet hours, a channel", () => {
   });
 
   test("gets neither message if the problem is over before they end", async () => {
-    const { inbox, job, pass, later, readTimeline, readDeliveries } = await createNight();
+    const { inbox, job, advance, later, readTimeline, readDeliveries } = await createNight();
     await job.changeState("down");
     await later();
     await job.changeState("up");
-    await pass("07:00");
+    await advance("07:00");
     expect(inbox.listTitles()).toEqual([]);
     expect(await readTimeline()).toEqual([
       "21:30 held: Held until 07:00 (Europe/Berlin) by the quiet hours of Office.",
@@ -106,7 +106,7 @@ describe("in quiet hours, a channel", () => {
   });
 
   test("gets the recovery of a reported problem at once, and no held message about it", async () => {
-    const { inbox, job, later, pass, setTime, readTimeline } = await createNight("21:50", {
+    const { inbox, job, later, advance, setTime, readTimeline } = await createNight("21:50", {
       reminderInterval: 3600,
     });
     await job.changeState("down");
@@ -117,12 +117,12 @@ describe("in quiet hours, a channel", () => {
     await job.changeState("up");
     await later();
     expect(inbox.listTitles()).toEqual(["monitor.down Shop", "monitor.up Shop"]);
-    await pass("07:00");
+    await advance("07:00");
     expect(inbox.listTitles()).toHaveLength(2);
   });
 
   test("gets the last message about each problem, and all about an incident", async () => {
-    const { inbox, job, later, pass, setTime, api } = await createNight("22:30", {
+    const { inbox, job, later, advance, setTime, api } = await createNight("22:30", {
       reminderInterval: 3600,
     });
     await job.changeState("slow");
@@ -138,7 +138,7 @@ describe("in quiet hours, a channel", () => {
     await later();
     const body = { message: "Found it.", status: "identified" };
     await api("PATCH", `/api/v1/incidents/${json.data.id}`, { body });
-    await pass("07:00");
+    await advance("07:00");
     expect(inbox.received().map(({ type }) => type)).toEqual(["digest"]);
     expect(inbox.listTitles()).toEqual([
       "monitor.reminder Shop",
@@ -150,26 +150,26 @@ describe("in quiet hours, a channel", () => {
   });
 
   test("hears of a problem again that returns after a pause", async () => {
-    const { inbox, job, later, pass } = await createNight();
+    const { inbox, job, later, advance } = await createNight();
     await job.changeState("down");
     await later();
     await job.change({ paused: true });
     await later();
-    await pass("06:00");
+    await advance("06:00");
     await job.change({ paused: false });
     await job.changeState("down");
-    await pass("07:00");
+    await advance("07:00");
     expect(inbox.listTitles()).toEqual(["monitor.down Shop"]);
   });
 
   test("hears of an acknowledged problem, but not of a snoozed one", async () => {
-    const { inbox, job, createWatchedJob, act, pass, time, readTimeline } = await createNight();
+    const { inbox, job, createWatchedJob, act, advance, time, readTimeline } = await createNight();
     await job.changeState("down");
     await act("acknowledge");
     const other = await createWatchedJob([inbox], { name: "Mail" });
     await other.changeState("down");
     await act("snooze", { until: new Date(time.now + 86_400_000).toISOString() });
-    await pass("07:00");
+    await advance("07:00");
     expect(inbox.listTitles()).toEqual(["monitor.down Shop"]);
     expect(await readTimeline()).toHaveLength(2);
   });
@@ -187,23 +187,23 @@ describe("changed quiet hours", () => {
   });
 
   test("hold messages for longer", async () => {
-    const { inbox, job, later, pass, changeChannel, readDeliveries } = await createNight();
+    const { inbox, job, later, advance, changeChannel, readDeliveries } = await createNight();
     await job.changeState("down");
     await later();
     const hours = [{ days, from: "22:00", until: "08:00" }];
     await changeChannel(inbox, { quietHours: { ...night, hours } });
-    await pass("07:30");
+    await advance("07:30");
     expect(inbox.listTitles()).toEqual([]);
     const [waiting] = await readDeliveries(inbox);
     expect(waiting?.nextAttemptAt).toBe("2026-12-02T07:00:00.000Z");
-    await pass("08:00");
+    await advance("08:00");
     expect(inbox.listTitles()).toEqual(["monitor.down Shop"]);
   });
 });
 
 describe("an edit while messages are held", () => {
   test("of the priority to critical sends them at once, except for other alerts", async () => {
-    const { inbox, job, createWatchedJob, later, pass, readTimeline, readAlerts } =
+    const { inbox, job, createWatchedJob, later, advance, readTimeline, readAlerts } =
       await createNight();
     const other = await createWatchedJob([inbox], { name: "Mail" });
     await job.changeState("down");
@@ -221,7 +221,7 @@ describe("an edit while messages are held", () => {
     await job.changeState("up");
     await later();
     expect(inbox.listTitles()).toEqual(["monitor.down Shop", "monitor.up Shop"]);
-    await pass("07:00");
+    await advance("07:00");
     expect(inbox.listTitles()).toEqual([
       "monitor.down Shop",
       "monitor.up Shop",
@@ -258,7 +258,7 @@ describe("an edit while messages are held", () => {
     await night.job.changeState("down");
     await night.later();
     await edit(night);
-    await night.pass("07:00");
+    await night.advance("07:00");
     expect(night.inbox.listTitles()).toEqual([]);
     expect((await night.readTimeline()).at(-1)).toBe(dropped);
     await night.job.changeState("up");
@@ -267,13 +267,13 @@ describe("an edit while messages are held", () => {
   });
 
   test("that attaches the channel again does not notify it of the same outage, but of the next", async () => {
-    const { inbox, job, later, pass } = await createNight();
+    const { inbox, job, later, advance } = await createNight();
     await job.changeState("down");
     await later();
     await job.change({ alertChannelIds: [] });
     await later();
     await job.change({ alertChannelIds: [inbox.id] });
-    await pass("07:00");
+    await advance("07:00");
     await job.changeState("up");
     await job.changeState("down");
     await later();
@@ -291,7 +291,7 @@ describe("a channel that is deleted and restored", () => {
 
   test("gets what it held if the problem is still open, once", async () => {
     const night = await createNight();
-    const { inbox, job, createWatchedJob, later, pass, readTimeline } = night;
+    const { inbox, job, createWatchedJob, later, advance, readTimeline } = night;
     const recoveringJob = await createWatchedJob([inbox], { name: "Mail" });
     await job.changeState("down");
     await recoveringJob.changeState("down");
@@ -306,7 +306,7 @@ describe("a channel that is deleted and restored", () => {
       "21:30 held: Office was deleted before its quiet hours ended, so the held message is not sent.",
       "21:30 held: Held until 07:00 (Europe/Berlin) by the quiet hours of Office.",
     ]);
-    await pass("07:00");
+    await advance("07:00");
     expect(inbox.listTitles()).toEqual(["monitor.down Shop"]);
     await job.changeState("up");
     await later();
@@ -327,18 +327,18 @@ describe("a channel that is deleted and restored", () => {
 });
 
 test("a snooze that is ended early returns the held message that it dropped", async () => {
-  const { inbox, job, act, later, pass, time, api, readAlerts } = await createNight();
+  const { inbox, job, act, later, advance, time, api, readAlerts } = await createNight();
   await job.changeState("down");
   await act("snooze", { until: new Date(time.now + 86_400_000).toISOString() });
   await later();
   const [alert] = await readAlerts(`&monitorId=${job.id}`);
   await api("POST", `/api/v1/alerts/${alert?.id}/unacknowledge`, { body: {} });
-  await pass("07:00");
+  await advance("07:00");
   expect(inbox.listTitles()).toEqual(["monitor.down Shop"]);
 });
 
 test("held messages survive restarts, kills and a clock that was ahead", async () => {
-  const { inbox, job, later, pass, setTime, restart, crashBefore, readDeliveries } =
+  const { inbox, job, later, advance, setTime, restart, crashBefore, readDeliveries } =
     await createNight();
   setTime("23:00", 5);
   await job.changeState("down");
@@ -349,7 +349,7 @@ test("held messages survive restarts, kills and a clock that was ahead", async (
   const [waiting] = await readDeliveries(inbox);
   expect(waiting?.nextAttemptAt).toBe("2026-12-02T06:00:00.000Z");
   crashBefore("update deliveries set quiet = null");
-  expect(await pass("07:00").catch(String)).toContain("power");
+  expect(await advance("07:00").catch(String)).toContain("power");
   expect(inbox.listTitles()).toEqual([]);
   restart();
   await later();

@@ -25,21 +25,22 @@ async function createWorld(names: readonly string[] = ["Shop"]) {
   const countReceipts = () =>
     pager.database.query<{ n: number }, []>("SELECT count(*) AS n FROM alert_receipts").get()?.n;
   /** Lets time pass in steps of the engine. */
-  const pass = async (seconds: number) => {
+  const advance = async (seconds: number) => {
     for (let i = 0; i < seconds; i += 5) await pager.later(5);
   };
-  return { ...pager, ...fake, phone, jobs, act, countReceipts, pass };
+  return { ...pager, ...fake, phone, jobs, act, countReceipts, advance };
 }
 
 describe("confirming an emergency on the phone", () => {
   test("acknowledges the alert as the channel, also after a restart", async () => {
-    const { emergencies, confirm, pass, restart, readAlerts, countReceipts } = await createWorld();
+    const { emergencies, confirm, advance, restart, readAlerts, countReceipts } =
+      await createWorld();
     expect(countReceipts()).toBe(1);
-    await pass(60);
+    await advance(60);
     expect((await readAlerts())[0]).toMatchObject({ status: "open" });
     confirm(emergencies[0]);
     restart();
-    await pass(60);
+    await advance(60);
     const [alert] = (await readAlerts()) as [Json];
     expect(alert.acknowledgments).toMatchObject([{ type: "link", name: "Phone" }]);
     expect(countReceipts()).toBe(0);
@@ -47,16 +48,16 @@ describe("confirming an emergency on the phone", () => {
     expect(polls.length).toBeGreaterThan(1);
     for (const [index, at] of polls.entries())
       expect(at - (polls[index - 1] ?? -Infinity)).toBeGreaterThanOrEqual(30_000);
-    await pass(120);
+    await advance(120);
     expect(emergencies[0]?.polls).toEqual(polls);
   });
 
   test("acknowledges all open alerts of a digest", async () => {
-    const { emergencies, confirm, pass, act, readAlerts } = await createWorld(["A", "B", "C"]);
+    const { emergencies, confirm, advance, act, readAlerts } = await createWorld(["A", "B", "C"]);
     expect(emergencies.map(({ title }) => title)).toEqual(["3 monitors are down"]);
     await act("acknowledge", (await readAlerts())[0]);
     confirm(emergencies[0]);
-    await pass(60);
+    await advance(60);
     const alerts = await readAlerts();
     expect(alerts.map(({ status }) => status)).toEqual(Array(3).fill("acknowledged"));
     expect(alerts.map(({ acknowledgments }) => acknowledgments[0].name)).toEqual([
@@ -68,11 +69,11 @@ describe("confirming an emergency on the phone", () => {
 
   test("acknowledges as the person whose contact method it is", async () => {
     const world = await createWorld();
-    const { ours, database, phone, emergencies, confirm, pass, readAlerts } = world;
+    const { ours, database, phone, emergencies, confirm, advance, readAlerts } = world;
     const ada = await createPerson(world, ours.id, "member", { name: "Ada" });
     database.run(`UPDATE alert_channels SET person_id = '${ada.id}' WHERE id = '${phone.id}'`);
     confirm(emergencies[0]);
-    await pass(60);
+    await advance(60);
     expect((await readAlerts())[0].acknowledgments).toMatchObject([{ type: "link", name: "Ada" }]);
   });
 });
@@ -89,60 +90,60 @@ describe("an emergency ends", () => {
   for (const [what, end] of ends)
     test(`when its alert is ${what}, although Pushover did not respond at first`, async () => {
       const setUp = await createWorld();
-      const { repeated, world, pass, countReceipts } = setUp;
+      const { repeated, world, advance, countReceipts } = setUp;
       expect(repeated()).toEqual(["Shop is down"]);
       await end(setUp);
       world.mode = "broken";
-      await pass(20);
+      await advance(20);
       expect(repeated()).toEqual(["Shop is down"]);
       world.mode = "well";
-      await pass(20);
+      await advance(20);
       expect(repeated()).toEqual([]);
       expect(countReceipts()).toBe(0);
     });
 
   test("with all its repetitions, although the response to the first was lost", async () => {
-    const { jobs, world, later, pass, repeated } = await createWorld();
+    const { jobs, world, later, advance, repeated } = await createWorld();
     await jobs[0]?.changeState("up");
-    await pass(20);
+    await advance(20);
     world.mode = "lost";
     await jobs[0]?.changeState("down");
     await later();
     world.mode = "well";
-    await pass(60);
+    await advance(60);
     expect(repeated()).toEqual(["Shop is down", "Shop is down"]);
     await jobs[0]?.changeState("up");
-    await pass(20);
+    await advance(20);
     expect(repeated()).toEqual([]);
   });
 
   test("with the last alert of its digest", async () => {
-    const { jobs, pass, repeated } = await createWorld(["A", "B"]);
+    const { jobs, advance, repeated } = await createWorld(["A", "B"]);
     await jobs[0]?.changeState("up");
-    await pass(20);
+    await advance(20);
     expect(repeated()).toEqual(["2 monitors are down"]);
     await jobs[1]?.changeState("up");
-    await pass(20);
+    await advance(20);
     expect(repeated()).toEqual([]);
   });
 
   test("when it expires, and is no longer read", async () => {
-    const { emergencies, pass, later, countReceipts, readAlerts } = await createWorld();
+    const { emergencies, advance, later, countReceipts, readAlerts } = await createWorld();
     await later(3_600);
-    await pass(10);
+    await advance(10);
     expect(countReceipts()).toBe(0);
     const polls = emergencies[0]?.polls.length;
-    await pass(60);
+    await advance(60);
     expect(emergencies[0]?.polls).toHaveLength(polls ?? -1);
     expect((await readAlerts())[0].status).toBe("open");
   });
 
   test("for us when its channel is deleted or gets another token", async () => {
     for (const change of ["delete", "token"]) {
-      const { api, phone, changeChannel, pass, countReceipts } = await createWorld();
+      const { api, phone, changeChannel, advance, countReceipts } = await createWorld();
       if (change === "delete") await api("DELETE", `/api/v1/alert-channels/${phone.id}`);
       else await changeChannel(phone, { apiToken: "b".repeat(30) });
-      await pass(60);
+      await advance(60);
       expect(countReceipts()).toBe(0);
     }
   });
@@ -158,11 +159,11 @@ test("a node without the lease of alerting reads no receipt", async () => {
 });
 
 test("a message without an emergency has no receipt", async () => {
-  const { jobs, changeChannel, phone, pass, countReceipts, messages } = await createWorld();
+  const { jobs, changeChannel, phone, advance, countReceipts, messages } = await createWorld();
   await changeChannel(phone, { priority: 1 });
   await jobs[0]?.changeState("up");
   await jobs[0]?.changeState("down");
-  await pass(60);
+  await advance(60);
   expect(messages.length).toBeGreaterThan(1);
   expect(countReceipts()).toBe(0);
 });

@@ -6,7 +6,7 @@ import { replyWith, hang } from "../support/target.ts";
 
 test("if a node dies while sending, every alert arrives, and only those in flight can arrive twice", async () => {
   const sharing = await createSharing({ allowTarget: ["127.0.0.1/32"] });
-  const { both, ours, pass, time, store } = sharing;
+  const { both, ours, advance, time, store } = sharing;
   const [alive, dying] = both;
   await using hook = await startInbox();
   const post = async (path: string, body: object) => {
@@ -26,7 +26,7 @@ test("if a node dies while sending, every alert arrives, and only those in fligh
   const channels = paths.size;
   const job = { name: "Job", type: "push", retries: 0, alertChannelIds: [...paths.keys()] };
   const { id, pushUrl } = await post("/api/v1/monitors", job);
-  await pass(1, both);
+  await advance(1, both);
   const [owner] = both.filter(({ node }) => node.findByRecord(id) !== null);
   const report = (query: string) =>
     createApplianceClient(owner!.app, null)("GET", `${new URL(pushUrl).pathname}?${query}`);
@@ -46,7 +46,7 @@ test("if a node dies while sending, every alert arrives, and only those in fligh
   await hook.waitUntilRequested(channels);
 
   hook.behave(replyWith());
-  await pass(16, [alive]);
+  await advance(16, [alive]);
   const listPaths = () => hook.asked.map(({ path }) => path).toSorted();
   const expectedPaths = [...paths.values(), ...dyingPaths].toSorted();
   expect(listPaths()).toEqual(expectedPaths);
@@ -55,7 +55,7 @@ test("if a node dies while sending, every alert arrives, and only those in fligh
   // Late results of the dead node change nothing.
   hook.release();
   await sending;
-  await pass(30, both);
+  await advance(30, both);
   expect(listPaths()).toEqual(expectedPaths);
   const rows = await store.query("select status, attempts from deliveries", []);
   expect(rows).toEqual(

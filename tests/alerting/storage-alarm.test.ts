@@ -14,7 +14,7 @@ async function createFailingStore() {
     random: () => 0.5,
   });
   const passSeconds = async (seconds: number, isFailing: boolean) => {
-    for (let passed = 0; passed < seconds; passed++) {
+    for (let elapsed = 0; elapsed < seconds; elapsed++) {
       pager.time.now += 1_000;
       if (isFailing) pager.store.writes.recordFailure("results");
       else pager.store.writes.recordSuccess("results");

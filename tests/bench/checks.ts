@@ -19,7 +19,7 @@ export async function benchChecks() {
     await waitUntilHealthy(`http://127.0.0.1:${port}`, "/ok");
     console.log("checks: http on loopback\n");
 
-    const baselineMs = await baselineMsOf(port);
+    const baselineMs = await measureBaselineMs(port);
     console.log(
       `baseline: a bare node:http loop, ${baselineMs.toFixed(3)} ms of processor a request`,
     );
@@ -67,17 +67,17 @@ export function checkTarget(...args: string[]) {
 }
 
 /** CPU time per request of a bare node:http loop, 50 at once, against this port, in milliseconds. */
-export const baselineMsOf = (port: number) => loopMsOf(port, 2, 5, "at-once", 50);
+export const measureBaselineMs = (port: number) => measureLoopMs(port, 2, 5, "at-once", 50);
 
 /**
  * CPU time per request of a bare loop of fetches at a fixed rate. Each uses a new connection, so
  * wake-ups and connections cost the same as for checks.
  */
-export const pacedBaselineMsOf = (port: number, perSecond: number) =>
-  loopMsOf(port, 4, 20, "a-second", perSecond);
+export const measurePacedBaselineMs = (port: number, perSecond: number) =>
+  measureLoopMs(port, 4, 20, "a-second", perSecond);
 
 /** CPU time per request of a loop after its warm-up. */
-async function loopMsOf(
+async function measureLoopMs(
   port: number,
   warmUpSeconds: number,
   seconds: number,

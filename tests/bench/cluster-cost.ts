@@ -17,7 +17,7 @@ import {
   startCluster,
 } from "../support/rqlite.ts";
 import { readCpuSeconds } from "./process.ts";
-import { logOf, syncsOf } from "./raft.ts";
+import { readRaftLog, countSyncs } from "./raft.ts";
 
 const monitors = 5_000;
 const countedWrites = 10;
@@ -46,7 +46,7 @@ const ways: readonly Way[] = [
 export async function measureCheckCost() {
   console.log("What a check costs on three database nodes:\n");
   for (const way of ways) {
-    const { bytes, entries, syncs, leader, follower, ours } = await costOf(way);
+    const { bytes, entries, syncs, leader, follower, ours } = await measureCost(way);
     const figures = [
       `${bytes.toFixed(0)} B in the log`,
       `${entries.toFixed(3)} entries`,
@@ -59,7 +59,7 @@ export async function measureCheckCost() {
   }
 }
 
-async function costOf({ batch, writes, checks }: Way) {
+async function measureCost({ batch, writes, checks }: Way) {
   const nodes = await startCluster();
   const leader = await findLeader(nodes);
   await load(leader);
@@ -105,7 +105,7 @@ async function costOf({ batch, writes, checks }: Way) {
   const total = world * stand;
   const averagePerCheck = (of: (one: typeof after) => number) => (of(after) - of(before)) / total;
   // Measured separately, because counting costs CPU time.
-  const syncs = await syncsOf(leader.pid());
+  const syncs = await countSyncs(leader.pid());
   for (let written = 0; written < countedWrites; written++) await write();
   const count = await syncs();
   await Promise.all(nodes.map((node) => node.kill()));
@@ -123,7 +123,7 @@ async function measure(nodes: readonly RqliteNode[], leader: RqliteNode) {
   const { user, system } = process.cpuUsage();
   const followers = nodes.filter((node) => node !== leader);
   return {
-    log: await logOf(leader),
+    log: await readRaftLog(leader),
     leader: readCpuSeconds(leader.pid()),
     followers: followers.reduce((sum, node) => sum + readCpuSeconds(node.pid()), 0),
     ours: (user + system) / 1e6,

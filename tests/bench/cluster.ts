@@ -15,7 +15,7 @@ import { type Server, createServers } from "../support/servers.ts";
 import { type SlottedResult, findWrongSlots } from "../support/slots.ts";
 import { measureCheckCost } from "./cluster-cost.ts";
 import { readCpuSeconds, computeQuantile, readResidentMb } from "./process.ts";
-import { logOf } from "./raft.ts";
+import { readRaftLog } from "./raft.ts";
 
 /** 99th percentile of the delay between two checks of a monitor, beyond its interval. */
 const lateMs = 1_000;
@@ -37,7 +37,7 @@ export async function benchCluster() {
   console.log("");
   for (const count of [1, 2, 3])
     await runWithServers(count, async (bench) => {
-      console.log(`${count} of Signalbox: ${await requestsOf(bench)}`);
+      console.log(`${count} of Signalbox: ${await measureRequests(bench)}`);
     });
   for (const [count, organizations] of [
     [1, 1],
@@ -46,15 +46,15 @@ export async function benchCluster() {
     [2, 500],
   ] as const)
     await runWithServers(count, async (bench) => {
-      const found = await checksOf(bench, { monitors: 5_000, interval: 5, organizations }, 20);
+      const found = await measureChecks(bench, { monitors: 5_000, interval: 5, organizations }, 20);
       const many = organizations > 1 ? `, ${organizations} organizations` : "";
-      console.log(`${count} of Signalbox${many}, 5,000 every 5 s: ${textOf(found)}`);
+      console.log(`${count} of Signalbox${many}, 5,000 every 5 s: ${formatChecks(found)}`);
     });
   await runWithServers(2, async (bench) => {
     const load = { monitors: 5_000, interval: 60, organizations: 1, isAsked: true };
-    const found = await checksOf(bench, load, 190);
+    const found = await measureChecks(bench, load, 190);
     console.log(
-      `2 of Signalbox, 5,000 every 60 s (goal: each slot once, gap p99 ≤ ${60_000 + lateMs} ms, list p99 ≤ ${listMs} ms): ${textOf(found)}`,
+      `2 of Signalbox, 5,000 every 60 s (goal: each slot once, gap p99 ≤ ${60_000 + lateMs} ms, list p99 ≤ ${listMs} ms): ${formatChecks(found)}`,
     );
   });
 }
@@ -93,14 +93,14 @@ async function startAll({ servers, store }: Bench) {
 }
 
 /** Writes of 32 clients, and views of a page by 16 at each server, over all of them. */
-async function requestsOf(bench: Bench): Promise<string> {
+async function measureRequests(bench: Bench): Promise<string> {
   await startAll(bench);
-  const idle = await idleOf(bench);
+  const idle = await measureIdle(bench);
   const { servers, key, databases } = bench;
   const seconds = 4;
   const clients = servers.map((server) => server.createServerKeyClient(key));
   const leader = await findLeader(databases);
-  const [cpu, log] = [readCpuSeconds(leader.pid()), await logOf(leader)];
+  const [cpu, log] = [readCpuSeconds(leader.pid()), await readRaftLog(leader)];
   const until = performance.now() + seconds * 1_000;
   let writes = 0;
   await Promise.all(
@@ -115,8 +115,8 @@ async function requestsOf(bench: Bench): Promise<string> {
     }),
   );
   const leaderMs = ((readCpuSeconds(leader.pid()) - cpu) / writes) * 1_000;
-  const { entries } = await logOf(leader);
-  const views = await viewsOf(servers, seconds);
+  const { entries } = await readRaftLog(leader);
+  const views = await measureViews(servers, seconds);
   return (
     `${idle}; ${Math.round(writes / seconds)} writes/s (${((entries - log.entries) / writes).toFixed(2)} entries, ` +
     `${leaderMs.toFixed(2)} ms of processor on the leader each), ${Math.round(views)} page views/s`
@@ -124,16 +124,16 @@ async function requestsOf(bench: Bench): Promise<string> {
 }
 
 /** Cost of idle nodes: heartbeats, leases and polling for events. */
-async function idleOf({ databases, servers }: Bench): Promise<string> {
+async function measureIdle({ databases, servers }: Bench): Promise<string> {
   const seconds = 10;
   const leader = await findLeader(databases);
   const readLoad = () => [
     readCpuSeconds(leader.pid()),
     sumOf(servers.map((one) => readCpuSeconds(one.pid()))) / servers.length,
   ];
-  const [before, log] = [readLoad(), await logOf(leader)];
+  const [before, log] = [readLoad(), await readRaftLog(leader)];
   await Bun.sleep(seconds * 1_000);
-  const [after, logged] = [readLoad(), await logOf(leader)];
+  const [after, logged] = [readLoad(), await readRaftLog(leader)];
   const [ofLeader, ofServer] = after.map((one, i) => ((one - (before[i] ?? 0)) / seconds) * 100);
   return (
     `idle ${((logged.entries - log.entries) / seconds).toFixed(1)} entries/s with ` +
@@ -142,7 +142,7 @@ async function idleOf({ databases, servers }: Bench): Promise<string> {
   );
 }
 
-async function viewsOf(servers: readonly Server[], seconds: number): Promise<number> {
+async function measureViews(servers: readonly Server[], seconds: number): Promise<number> {
   const wrk = Bun.which("wrk");
   if (wrk === null) throw new Error("This suite needs wrk (Debian: apt-get install wrk).");
   const runs = servers.map(async ({ url }) => {
@@ -158,7 +158,7 @@ type Row = SlottedResult & { status: number };
 type Load = { monitors: number; interval: number; organizations: number; isAsked?: boolean };
 
 /** Checks of these monitors for a number of seconds after one complete round. */
-async function checksOf(bench: Bench, wanted: Load, seconds: number) {
+async function measureChecks(bench: Bench, wanted: Load, seconds: number) {
   const { databases, store, servers, key } = bench;
   await seed(bench, wanted);
   await startAll(bench);
@@ -171,11 +171,11 @@ async function checksOf(bench: Bench, wanted: Load, seconds: number) {
     ),
     servers: sumOf(servers.map((one) => readCpuSeconds(one.pid()))),
   });
-  const [from, before, log] = [Date.now(), readLoad(), await logOf(leader)];
+  const [from, before, log] = [Date.now(), readLoad(), await readRaftLog(leader)];
   const listed =
     wanted.isAsked === true ? await measureListing(servers[0] as Server, key, seconds) : [];
   if (wanted.isAsked !== true) await Bun.sleep(seconds * 1_000);
-  const [after, logged] = [readLoad(), await logOf(leader)];
+  const [after, logged] = [readLoad(), await readRaftLog(leader)];
   const until = Date.now();
   const memory = Math.max(...servers.map((one) => readResidentMb(one.pid())));
   // Earlier results have been written by now.
@@ -192,7 +192,7 @@ async function checksOf(bench: Bench, wanted: Load, seconds: number) {
     perSecond: rows.length / seconds,
     failed: rows.filter(({ status }) => status !== 0).length,
     ...findWrongSlots(rows, keys, wanted.interval * 1_000, [from, until]),
-    gaps: gapsOf(rows),
+    gaps: computeGaps(rows),
     listed,
     cost: {
       leader: averageMs("leader"),
@@ -206,7 +206,7 @@ async function checksOf(bench: Bench, wanted: Load, seconds: number) {
 }
 
 /** Gaps between checks of a monitor, in ms. */
-const gapsOf = (rows: readonly Row[]) =>
+const computeGaps = (rows: readonly Row[]) =>
   [...Map.groupBy(rows, ({ key }) => key).values()].flatMap((results) =>
     results.slice(1).map(({ at }, i) => at - (results[i]?.at ?? 0)),
   );
@@ -225,7 +225,7 @@ async function measureListing(server: Server, key: string, seconds: number): Pro
   return JSON.parse(await new Response(asking.stdout).text()) as number[];
 }
 
-function textOf(found: Awaited<ReturnType<typeof checksOf>>): string {
+function formatChecks(found: Awaited<ReturnType<typeof measureChecks>>): string {
   const { cost, gaps, listed } = found;
   return [
     `${found.perSecond.toFixed(0)} checks/s, ${found.failed} not up`,

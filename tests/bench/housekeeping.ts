@@ -4,10 +4,10 @@ import { openDataDirectory } from "../../src/database/file/data-directory.ts";
 import { Housekeeping } from "../../src/operations/retention/service.ts";
 import { computeQuantile } from "./process.ts";
 
-export type Cost = Awaited<ReturnType<typeof costOf>>;
+export type Cost = Awaited<ReturnType<typeof measureCost>>;
 
 /** CPU time of some work, and how long it blocks the event loop at a time, in wall and CPU time. */
-async function costOf(use: () => Promise<void>) {
+async function measureCost(use: () => Promise<void>) {
   const readCpuMs = () => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1000;
@@ -45,7 +45,7 @@ const keeper = new Housekeeping({
   retention: { results: 14, hours: 400, audit: 400 },
   readUpTo: async () => Number.MAX_SAFE_INTEGER,
 });
-const baseline = await costOf(() => Bun.sleep(10_000));
-const cost = await costOf(() => keeper.runOnce());
+const baseline = await measureCost(() => Bun.sleep(10_000));
+const cost = await measureCost(() => keeper.runOnce());
 data.close();
 console.log(JSON.stringify({ baseline, cost }));

@@ -52,7 +52,8 @@ export async function benchJourneys() {
         await page.goto(`${world.url}${path}`);
         findings.push(...(await lookAt(page, path, width)));
       }
-    for (const path of [...paths, ...publicPaths]) findings.push(...(await shiftsOf(path)));
+    for (const path of [...paths, ...publicPaths])
+      findings.push(...(await recordLayoutShifts(path)));
     console.log(
       `journeys: ${paths.length + publicPaths.length} pages, ${widths.length} widths, ${Object.keys(appearances).join(", ")}: ${findings.length} findings (goal 0)`,
     );
@@ -62,7 +63,7 @@ export async function benchJourneys() {
   }
 
   /** Layout shift of a page that loads at a quarter of the CPU speed. */
-  async function shiftsOf(path: string): Promise<string[]> {
+  async function recordLayoutShifts(path: string): Promise<string[]> {
     await using opened = await world.open(browser, "/settings");
     const { page } = opened;
     const session = await page.context().newCDPSession(page);

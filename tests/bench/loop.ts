@@ -43,7 +43,7 @@ async function measure(world: World, monitors: number) {
     await Bun.sleep(200);
     idle.push(await server.held());
   }
-  for (const path of pathsOf(world)) {
+  for (const path of listPaths(world)) {
     let bytes = 0;
     const held: Held[] = [];
     for (let round = 0; round <= rounds; round++) {
@@ -74,7 +74,7 @@ async function measure(world: World, monitors: number) {
     if (cold !== undefined) found.push({ path, bytes, cold, warm });
   }
   const written: string[] = [];
-  for (const { name, method, path, body } of writesOf()) {
+  for (const { name, method, path, body } of listWrites()) {
     await server.held();
     await ask(method, path, body);
     // Followers of the event log are included.
@@ -99,7 +99,7 @@ async function measure(world: World, monitors: number) {
 }
 
 /** Changes of thousands of monitors in one request. */
-function writesOf() {
+function listWrites() {
   const count = 5_000;
   const buildKeys = (name: string, length: number) =>
     Array.from({ length }, (_, index) => `${name}-${index}`);
@@ -145,7 +145,7 @@ const findWorst = ({ cold, warm }: { cold: Held; warm: Held[] }) =>
 type World = Omit<Awaited<ReturnType<typeof createLoopWorld>>, typeof Symbol.asyncDispose>;
 
 /** Every GET of the route table, with its largest response. */
-function pathsOf(world: World): string[] {
+function listPaths(world: World): string[] {
   const month = new Date(Date.now() - 15 * 86_400_000).toISOString().slice(0, 7);
   const ids: Record<string, string> = {
     monitors: world.monitor,

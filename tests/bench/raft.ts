@@ -10,7 +10,7 @@ const request = async <T>({ host }: RqliteNode, path: string) =>
   (await (await fetch(`http://${host}${path}`)).json()) as T;
 
 /** Entries and bytes that the leader has appended to the Raft log. */
-export async function logOf(leader: RqliteNode): Promise<{ entries: number; bytes: number }> {
+export async function readRaftLog(leader: RqliteNode): Promise<{ entries: number; bytes: number }> {
   const { store } = await request<Status>(leader, "/status");
   const { proto } = await request<Counters>(leader, "/debug/vars");
   return {
@@ -20,7 +20,7 @@ export async function logOf(leader: RqliteNode): Promise<{ entries: number; byte
 }
 
 /** Counts the syncs of a process with strace; returns a function that stops and returns the count. */
-export async function syncsOf(pid: number): Promise<() => Promise<number | null>> {
+export async function countSyncs(pid: number): Promise<() => Promise<number | null>> {
   const strace = Bun.which("strace");
   if (strace === null) return async () => null;
   const directory = mkdtempSync(join(tmpdir(), "signalbox-bench-"));

@@ -86,7 +86,7 @@ async function measure(count: number, wrk: string) {
     const figures = [];
     for (const { name, paths, goal = "no goal" } of reads) {
       const script = join(directory, "paths.lua");
-      await Bun.write(script, luaOf(paths));
+      await Bun.write(script, renderLuaScript(paths));
       const pairs = await measureAlternately(
         () => measureRequestsPerSecond(wrk, script, server.url, key),
         () => measureRequestsPerSecond(wrk, script, baselineUrl, key),
@@ -116,7 +116,7 @@ async function measureAlternately(product: () => Promise<number>, baseline: () =
 }
 
 /** A wrk script that cycles through these paths. */
-function luaOf(paths: readonly string[]): string {
+function renderLuaScript(paths: readonly string[]): string {
   return `local paths = {${paths.map((path) => JSON.stringify(path)).join(",")}}
 local next = 0
 function request()

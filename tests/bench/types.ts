@@ -8,7 +8,7 @@ import { startFake } from "../support/fakes/start-fake.ts";
 import { getFreePort, runSignalbox, startServer, waitUntilHealthy } from "../support/binary.ts";
 import { createServerClient, expectSuccess } from "../support/machine.ts";
 import { newMonitors } from "../support/samples.ts";
-import { checkTarget, pacedBaselineMsOf } from "./checks.ts";
+import { checkTarget, measurePacedBaselineMs } from "./checks.ts";
 import { countResults } from "./heartbeats.ts";
 import { readCpuSeconds } from "./process.ts";
 
@@ -79,7 +79,7 @@ async function benchMany(port: number) {
       ...fake.fields,
     });
   }
-  const baselineMs = await pacedBaselineMsOf(port, many / interval);
+  const baselineMs = await measurePacedBaselineMs(port, many / interval);
   const alone = await measure(buildHttpMonitors(many, port));
   const mixed = await measure([
     ...buildHttpMonitors(many, port),

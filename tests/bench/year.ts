@@ -24,17 +24,17 @@ export async function benchYear() {
   try {
     console.log(`year: ${stored.hours} days of ${monitors} monitors every 60 s\n`);
     const empty = join(directory, "empty");
-    console.log(`start to the first answer, nothing there: ${await startOf(empty)}`);
-    console.log(`idle for 30 s: ${await idleOf(empty, directory)} (goal ≤ 80)`);
+    console.log(`start to the first answer, nothing there: ${await measureStart(empty)}`);
+    console.log(`idle for 30 s: ${await measureIdle(empty, directory)} (goal ≤ 80)`);
 
     const many = join(directory, "many");
     cpSync(empty, many, { recursive: true });
     await copyOfMany(many);
-    console.log(`start with ${manyMonitors} monitors: ${await startOf(many)}`);
+    console.log(`start with ${manyMonitors} monitors: ${await measureStart(many)}`);
 
     const year = join(directory, "year");
     const password = await createYearOfData(year);
-    console.log(`start with the year: ${await startOf(year)}`);
+    console.log(`start with the year: ${await measureStart(year)}`);
     await measureFirstPages(year, password);
     const since = performance.now();
     await expectSuccess(runSignalbox(["compact", "--data-dir", year]));
@@ -45,7 +45,7 @@ export async function benchYear() {
 }
 
 /** Median memory of several processes, because each maps other pages of the executable. */
-async function idleOf(empty: string, directory: string): Promise<string> {
+async function measureIdle(empty: string, directory: string): Promise<string> {
   const idle = await Promise.all(
     Array.from({ length: starts }, async (_, nth) => {
       const dataDir = join(directory, `idle-${nth}`);
@@ -60,7 +60,7 @@ async function idleOf(empty: string, directory: string): Promise<string> {
 }
 
 /** Time and CPU time of a start, until the first response. */
-async function startOf(dataDir: string): Promise<string> {
+async function measureStart(dataDir: string): Promise<string> {
   const [times, cpu]: [number[], number[]] = [[], []];
   for (let round = 0; round <= starts; round++) {
     const port = getFreePort();

@@ -7,7 +7,7 @@ import { waitUntil } from "../support/poll.ts";
 const MiB = 1024 * 1024;
 
 /** Peak resident memory of a process, in bytes. */
-function peakOf(pid: number): number {
+function readPeakMemory(pid: number): number {
   const [, kB] = /VmHWM:\s*(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Number(kB) * 1024;
 }
@@ -58,7 +58,7 @@ test("16 bodies of 25 MiB from 16 networks, with and without a length, stay out 
     body: new URLSearchParams({ password: "wrong" }),
   });
   expect(other.status).toBe(403);
-  const before = peakOf(child.pid);
+  const before = readPeakMemory(child.pid);
   const head = [`POST /status/${slug} HTTP/1.1`, "Host: localhost"];
   const responses = await Promise.all(
     Array.from({ length: 16 }, (_, index) =>
@@ -68,7 +68,7 @@ test("16 bodies of 25 MiB from 16 networks, with and without a length, stay out 
   // A client that still sends when the connection is closed can lose the response (RFC 9112 §9.6).
   const read = responses.filter((response) => response !== "");
   expect(read.filter((response) => !/^HTTP\/1.1 4(03|29) /.test(response))).toEqual([]);
-  expect(peakOf(child.pid) - before).toBeLessThan(150 * MiB);
+  expect(readPeakMemory(child.pid) - before).toBeLessThan(150 * MiB);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
 });
 
@@ -94,11 +94,11 @@ test("2,400 endless sign-ins of 250 KiB stay out of memory", async () => {
   const readResponse = (count: number) => Promise.all(Array.from({ length: count }, send));
   // Memory of code that is loaded on first use does not count.
   const sockets = await readResponse(20);
-  const before = peakOf(child.pid);
+  const before = readPeakMemory(child.pid);
   // A busy machine can read all requests of a round before the first response.
   for (let round = 0; round < 6; round++) sockets.push(...(await readResponse(400)));
   // 600 MB were sent; one round of them is in Bun's read buffers.
-  expect(peakOf(child.pid) - before).toBeLessThan(350 * MiB);
+  expect(readPeakMemory(child.pid) - before).toBeLessThan(350 * MiB);
   for (const socket of sockets) socket.destroy();
 });
 
@@ -154,6 +154,6 @@ test("ten long pages in every encoding at once stay below 400 MB", async () => {
       ),
     ),
   );
-  expect(peakOf(server.child.pid)).toBeLessThan(400 * MiB);
+  expect(readPeakMemory(server.child.pid)).toBeLessThan(400 * MiB);
   expect(await server.stop()).toBe(0);
 });

@@ -11,7 +11,7 @@ const document = join(import.meta.dir, "../../docs/cluster.md");
 type Step = { where: "first" | "each" | "others" | "any"; text: string };
 
 /** The commands of the section, each with its machines. */
-function stepsOf(title: string): Step[] {
+function readSteps(title: string): Step[] {
   const [, section = ""] = readFileSync(document, "utf8").split(`\n## ${title}\n`);
   const [text = ""] = section.split("\n## ");
   let where: Step["where"] = "first";
@@ -157,7 +157,7 @@ function createMachines() {
 describe.skipIf(!hasRqlite)("docs/cluster.md", () => {
   test("creates a cluster of three machines with the commands as shown", async () => {
     await using three = createMachines();
-    const steps = stepsOf("Three machines from nothing");
+    const steps = readSteps("Three machines from nothing");
     expect(steps.map(({ where }) => where)).toEqual([
       "first",
       "first",

@@ -44,7 +44,7 @@ async function flipBits(file: string) {
 }
 
 /** Hashes of the data files, without shared memory and lock. */
-async function contentOf(dataDir: string) {
+async function readContent(dataDir: string) {
   const stored = readdirSync(dataDir, { withFileTypes: true })
     .filter((entry) => entry.isFile() && !/-shm$|\.lock(-journal)?$/.test(entry.name))
     .map(({ name }) => name);
@@ -60,7 +60,7 @@ describe("unusable data exits with 3 and one line, and stays unchanged", () => {
     test(name, async () => {
       await using box = await createMachineWithKey();
       await damage(join(box.dataDir, "signalbox.db"));
-      const before = await contentOf(box.dataDir);
+      const before = await readContent(box.dataDir);
       const commands = [["serve", "--port", "0"], ["orgs", "create", "Beta"], ["migrate"]];
       // A backup needs no key.
       if (name !== "a lost key file") commands.push(["backup", join(box.directory, "copy.db")]);
@@ -70,16 +70,16 @@ describe("unusable data exits with 3 and one line, and stays unchanged", () => {
         expect(stderr).toMatch(/^signalbox: [^\n]+\n$/);
       }
       expect((await box.run(["doctor", "--offline"])).exitCode).toBe(3);
-      expect(await contentOf(box.dataDir)).toMatchObject(before);
+      expect(await readContent(box.dataDir)).toMatchObject(before);
     });
 
   test("a database damaged after a kill, with its last writes still in the log", async () => {
     await using box = await createKilledMachine();
     const file = join(box.dataDir, "signalbox.db");
     await flipBits(file);
-    const before = await contentOf(box.dataDir);
+    const before = await readContent(box.dataDir);
     expect((await box.run(["serve", "--port", "0"])).exitCode).toBe(3);
-    expect(await contentOf(box.dataDir)).toEqual(before);
+    expect(await readContent(box.dataDir)).toEqual(before);
   });
 
   const logDamages: Record<string, Damage> = {
@@ -98,7 +98,7 @@ describe("unusable data exits with 3 and one line, and stays unchanged", () => {
     test(name, async () => {
       await using box = await createKilledMachine();
       await damage(join(box.dataDir, "signalbox.db-wal"));
-      const before = await contentOf(box.dataDir);
+      const before = await readContent(box.dataDir);
       const copy = join(box.directory, "copy.db");
       for (const command of [
         ["backup", copy],
@@ -110,7 +110,7 @@ describe("unusable data exits with 3 and one line, and stays unchanged", () => {
         expect([command, exitCode]).toEqual([command, 3]);
         expect(stderr).toMatch(/^signalbox: [^\n]+\n$/);
       }
-      expect(await contentOf(box.dataDir)).toEqual(before);
+      expect(await readContent(box.dataDir)).toEqual(before);
     });
 });
 

@@ -36,7 +36,7 @@ async function runDoctor(box: Box, args: string[], env?: Record<string, string>)
 }
 
 /** Hashes of all files, except for SQLite's shared memory. */
-function contentOf(folder: string) {
+function hashFiles(folder: string) {
   const names = readdirSync(folder).filter((name) => !/-shm$|-wal$/.test(name));
   return names.map((name) => [
     name,
@@ -47,17 +47,17 @@ function contentOf(folder: string) {
 describe("doctor", () => {
   test("finds nothing on a new appliance, before and while it runs, and changes nothing", async () => {
     await using box = await createMachineWithKey();
-    const before = contentOf(box.dataDir);
+    const before = hashFiles(box.dataDir);
     const { report, findings, stderr } = await runDoctor(box, ["--offline", "--port", "0"]);
     expect(findings).toEqual([]);
     expect(stderr).not.toContain("problem");
     for (const finding of report)
       expect(Object.keys(finding)).toEqual(["area", "verdict", "subject", "message", "advice"]);
-    expect(contentOf(box.dataDir)).toEqual(before);
+    expect(hashFiles(box.dataDir)).toEqual(before);
     const { port } = await box.serve();
     // The start finishes a moment after the first response.
     await waitUntil(() => existsSync(join(box.dataDir, "signalbox.url")));
-    const running = contentOf(box.dataDir);
+    const running = hashFiles(box.dataDir);
     const beside = await runDoctor(box, [
       "--offline",
       "--host",
@@ -70,7 +70,7 @@ describe("doctor", () => {
       { subject: "server", verdict: "ok" },
       { subject: "port", verdict: "ok" },
     ]);
-    expect(contentOf(box.dataDir)).toEqual(running);
+    expect(hashFiles(box.dataDir)).toEqual(running);
   });
 
   test("gives advice for each problem, in a terminal as well", async () => {

@@ -31,7 +31,7 @@ test("1,000 silent and 1,000 dripping connections delay neither other clients no
 const bookkeeping = ["housekeeping", "followers"];
 
 /** Every row of the other tables. */
-function dumpOf(dataDir: string) {
+function dumpDatabase(dataDir: string) {
   using database = new Database(join(dataDir, "signalbox.db"), { readonly: true });
   const tables = database
     .query<{ name: string }, []>("select name from sqlite_schema where type = 'table'")
@@ -64,9 +64,9 @@ test("2,000 mutated requests get no 5xx, and without a valid key they change no 
       }),
     );
   };
-  const before = dumpOf(box.dataDir);
+  const before = dumpDatabase(box.dataDir);
   await send(`${box.key.slice(0, -4)}abcd`, 1_000);
-  expect(dumpOf(box.dataDir)).toEqual(before);
+  expect(dumpDatabase(box.dataDir)).toEqual(before);
   await send(box.key, 1_000);
   expect(wrong).toEqual([]);
   // Otherwise the test would prove only that every request is rejected.
@@ -96,7 +96,7 @@ describe("1,800 connections that ask for a page of 3.6 MB and read nothing", () 
     return Object.assign(box, { server, publicPort, path: `/status/${page.slug}` });
   }
 
-  const rssOf = async (pid: number) => {
+  const readResidentMemory = async (pid: number) => {
     const [, pages = "0"] = (await Bun.file(`/proc/${pid}/statm`).text()).split(" ");
     return (Number(pages) * 4_096) / 1_048_576;
   };
@@ -130,11 +130,15 @@ describe("1,800 connections that ask for a page of 3.6 MB and read nothing", () 
       for (const encoding of ["identity", "gzip", "br"])
         expect([encoding, await read(port, encoding)]).toEqual([encoding, length]);
     // Garbage of sent pieces is collected within seconds. Queued pages would stay.
-    for (let polls = 0; polls < 100 && (await rssOf(server.child.pid)) >= 400; polls++) {
+    for (
+      let polls = 0;
+      polls < 100 && (await readResidentMemory(server.child.pid)) >= 400;
+      polls++
+    ) {
       await Bun.sleep(100);
       expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
     }
-    expect(await rssOf(server.child.pid)).toBeLessThan(400);
+    expect(await readResidentMemory(server.child.pid)).toBeLessThan(400);
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
   });
 });

@@ -13,7 +13,7 @@ type Page = (
 ) => Promise<{ status: number; json: Json }>;
 
 /** An owner's requests to a server. */
-async function ownerOf(box: ReturnType<typeof createMachine>, url: string): Promise<Page> {
+async function signInOwner(box: ReturnType<typeof createMachine>, url: string): Promise<Page> {
   await expectSuccess(box.run(["orgs", "create", "Acme"]));
   const email = "ada@acme.example";
   const created = ["users", "create", "--org", "acme", "--email", email, "--name", "Ada"];
@@ -47,14 +47,14 @@ async function upload(page: Page, file: string): Promise<string> {
   return json.data.id;
 }
 
-const memoryOf = (pid: number) =>
+const readMemory = (pid: number) =>
   Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1_024;
 
 describe("files from strangers", () => {
   test("are read in a child process: the server continues with any file", async () => {
     await using box = createMachine();
     const server = await box.serve();
-    const page = await ownerOf(box, server.url);
+    const page = await signInOwner(box, server.url);
     const copyWithEndlessTable = (table: string) => {
       const file = copyFixture("kuma-2-acme.db", box.directory);
       writeEndlessTable(file, table, { levels: 5, rows: 300 });
@@ -84,13 +84,13 @@ describe("files from strangers", () => {
       expect(answered).toBeGreaterThan(1);
     }
     if (existsSync("/proc/self/status"))
-      expect(memoryOf(server.child.pid)).toBeLessThan(400 * 1_024 ** 2);
+      expect(readMemory(server.child.pid)).toBeLessThan(400 * 1_024 ** 2);
   });
 
   test("are imported by upload and by the command line, and leave nothing behind", async () => {
     await using box = createMachine();
     const server = await box.serve();
-    const page = await ownerOf(box, server.url);
+    const page = await signInOwner(box, server.url);
     const id = await upload(page, inflateFixture("kuma-2-acme.db"));
     const source = "uptime-kuma";
     const preview = await page("POST", `/imports/uploads/${id}/preview`, { source });

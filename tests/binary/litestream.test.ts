@@ -14,7 +14,7 @@ import { waitUntil } from "../support/poll.ts";
 const root = join(import.meta.dir, "..", "..");
 
 /** The package's program for this machine; null if there is none. */
-function litestreamOf(): string | null {
+function findLitestream(): string | null {
   const name = `@flydotio/litestream-${process.platform}-${process.arch}`;
   try {
     return join(Bun.resolveSync(`${name}/package.json`, root), "..", "litestream");
@@ -23,7 +23,7 @@ function litestreamOf(): string | null {
     return null;
   }
 }
-const litestream = litestreamOf();
+const litestream = findLitestream();
 
 /** The documented configuration, with the paths of a test. */
 function buildConfig(dataDir: string, replica: string): string {

@@ -23,10 +23,10 @@ const exempt = [
 
 type Leaf = { name: string; command: Command };
 
-function leavesOf(command: Command, before = ""): Leaf[] {
+function listLeafCommands(command: Command, before = ""): Leaf[] {
   return command.commands.flatMap((child) => {
     const name = `${before} ${child.name()}`.trim();
-    return child.commands.length === 0 ? [{ name, command: child }] : leavesOf(child, name);
+    return child.commands.length === 0 ? [{ name, command: child }] : listLeafCommands(child, name);
   });
 }
 
@@ -47,7 +47,7 @@ function buildArguments({ name, command }: Leaf): string[] {
   ];
 }
 
-const readers = leavesOf(await createCommandLine()).filter(
+const readers = listLeafCommands(await createCommandLine()).filter(
   ({ name, command }) =>
     command.options.some(({ long }) => long === "--data-dir") && !exempt.includes(name),
 );

@@ -38,13 +38,13 @@ test("no path in any spelling gets a 5xx on either port", async () => {
     { path: "/assets/none.js" },
   ];
   // Each route once; tests/http covers the differences between similar routes.
-  const spelt = listPaths(routes).flatMap((path, index) => {
+  const variants = listPaths(routes).flatMap((path, index) => {
     const all = listSpellings(path);
     return [path, all[index % all.length] ?? path];
   });
   const wrong: string[] = [];
   for (const at of [port, publicPort])
-    for (const [index, path] of [...raw, ...new Set(spelt)].entries()) {
+    for (const [index, path] of [...raw, ...new Set(variants)].entries()) {
       const method = ["GET", "POST", "OPTIONS"][index % 3] ?? "GET";
       const line = await dialPort(at);
       line.send(

@@ -15,7 +15,7 @@ const password = "a long enough password";
 const claim = { organization: "Acme", name: "Ada", email: "ada@acme.example", password };
 
 /** A client that behaves like the admin page, with its cookie. */
-function pageOf(url: string) {
+function createPageClient(url: string) {
   let cookie = "";
   return async (method: string, path: string, body?: object) => {
     const response = await fetch(`${url}/dashboard${path}`, {
@@ -58,7 +58,7 @@ describe("the first run", () => {
       `${token}\n`,
       0o600,
     ]);
-    const page = pageOf(server.url);
+    const page = createPageClient(server.url);
     expect((await page("GET", "/session")).json.data.state).toBe("set-up");
     expect((await page("POST", "/set-up", { ...claim, token })).status).toBe(201);
     expect((await page("GET", "/session")).json.data.state).toBe("signed-in");
@@ -68,7 +68,7 @@ describe("the first run", () => {
     await server.stop();
     const again = await box.serve();
     expect(await readFirstLines(again.child)).not.toContain("set-up");
-    const back = pageOf(again.url);
+    const back = createPageClient(again.url);
     const { email } = claim;
     expect((await back("POST", "/sign-in", { email, password })).json.data.state).toBe("signed-in");
   });
@@ -81,7 +81,7 @@ describe("the first run", () => {
     await first.stop("SIGKILL");
     const second = await box.serve();
     expect(readFileSync(file, "utf8").trim()).not.toBe(old);
-    const page = pageOf(second.url);
+    const page = createPageClient(second.url);
     expect((await page("POST", "/set-up", { ...claim, token: old })).status).toBe(403);
   });
 });
@@ -97,7 +97,7 @@ describe("users on the command line", () => {
     const { exitCode, stdout, stderr } = await box.run(ada);
     expect([exitCode, stderr]).toEqual([0, "Keep this password: it is not shown again.\n"]);
     expect(stdout).toMatch(/^[0-9A-Za-z]{20}\n$/);
-    const page = pageOf(server.url);
+    const page = createPageClient(server.url);
     expect((await page("GET", "/session")).json.data.state).toBe("signed-out");
     const signIn = { email: "ada@acme.example", password: stdout.trim() };
     expect((await page("POST", "/sign-in", signIn)).status).toBe(200);
@@ -115,7 +115,7 @@ describe("users on the command line", () => {
     await using box = await createMachineWithKey();
     const secret = await expectSuccess(box.run(ada));
     const server = await box.serve();
-    const page = pageOf(server.url);
+    const page = createPageClient(server.url);
     const email = "ada@acme.example";
     await page("POST", "/sign-in", { email, password: secret });
     expect((await page("GET", "/people")).status).toBe(200);
@@ -157,7 +157,7 @@ describe("users on the command line", () => {
     expect(await runWithPassword(`${password}\n`)).toEqual({ exitCode: 0, stdout: "", stderr: "" });
     const server = await box.serve();
     const signIn = { email: claim.email, password };
-    expect((await pageOf(server.url)("POST", "/sign-in", signIn)).status).toBe(200);
+    expect((await createPageClient(server.url)("POST", "/sign-in", signIn)).status).toBe(200);
   });
 
   test("an e-mail address that another organization set grants no access", async () => {
@@ -194,7 +194,7 @@ describe("users on the command line", () => {
     expect(JSON.parse(granted.stdout)).toMatchObject({ name: "Cleo", organizations: ["acme"] });
     expect(await readList()).toEqual(["acme Ada yes", "acme Cleo yes", "umbrella Mallory no"]);
     const server = await box.serve();
-    const page = pageOf(server.url);
+    const page = createPageClient(server.url);
     const signIn = { email: "ceo@acme.example", password: mallory };
     expect((await page("POST", "/sign-in", signIn)).status).toBe(200);
     const { organizations } = (await page("GET", "/session")).json.data;

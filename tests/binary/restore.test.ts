@@ -20,7 +20,7 @@ import { waitUntil } from "../support/poll.ts";
 const open = ["--rate-limit", "0", "--allow-target", "127.0.0.0/8"];
 
 /** A stopped machine with an organization of this name, a key, and a secret that its `secret.key` opens. */
-async function machineOf(name: string) {
+async function createFilledMachine(name: string) {
   const box = createMachine();
   const slug = await expectSuccess(box.run(["orgs", "create", name]));
   const key = await expectSuccess(box.run(["keys", "create", "--org", slug, "--name", "Script"]));
@@ -45,7 +45,7 @@ function readRows(file: string) {
 }
 
 test("a backup taken during 12 writers' work is restored on another machine, equal in every row, and serves", async () => {
-  await using box = await machineOf("Acme");
+  await using box = await createFilledMachine("Acme");
   await using other = createMachine();
   await using late = await startInbox(hang);
   await expectSuccess(box.run(["orgs", "create", "Beta"]));
@@ -179,7 +179,7 @@ test("a rejected backup exits with 2, 3 or 4 and one sentence, also as a dry run
 });
 
 test("a backup is encrypted and restored with a passphrase from a file, a variable or standard input, never from an argument", async () => {
-  await using box = await machineOf("Acme");
+  await using box = await createFilledMachine("Acme");
   await using other = createMachine();
   const words = join(box.directory, "passphrase");
   await Bun.write(words, "correct horse battery\n");
@@ -206,7 +206,7 @@ test("a backup is encrypted and restored with a passphrase from a file, a variab
 });
 
 /** Every file below a directory and its content, without times and new ids. */
-function contentOf(directory: string): string {
+function readContent(directory: string): string {
   const names = readdirSync(directory, { recursive: true, encoding: "utf8" }).toSorted();
   const contents = names.map((name) => {
     const path = join(directory, name);
@@ -226,8 +226,8 @@ defineTestWith(
   ["strace"],
   "a restore that is killed at any step leaves the old data or the new, with its key",
   async () => {
-    await using old = await machineOf("Old");
-    await using fresh = await machineOf("New");
+    await using old = await createFilledMachine("Old");
+    await using fresh = await createFilledMachine("New");
     // Its last write is only in SQLite's log.
     const server = await old.serve();
     const second = { type: "push", name: "Second job" };
@@ -265,7 +265,7 @@ defineTestWith(
           stderr: "ignore",
         });
         const wasKilled = (await run.exited) !== 0;
-        const content = contentOf(dataDir);
+        const content = readContent(dataDir);
         const found = judged.get(content) ?? (await judge());
         judged.set(content, found);
         const { slugs, verdicts, monitors } = found;

@@ -15,13 +15,13 @@ const variants: Record<string, string[]> = {
     .concat('/var/lib/100% "$HOME"'),
 };
 
-const unitOf = (args: string[]) => expectSuccess(runSignalbox(["service", "print", ...args]));
+const printUnit = (args: string[]) => expectSuccess(runSignalbox(["service", "print", ...args]));
 
 describe.each(Object.entries(variants))("the unit for %s", (_, args) => {
   defineTestWith(["systemd-analyze"], "is accepted by systemd without a warning", async () => {
     await using box = createMachine();
     const file = join(box.directory, "signalbox.service");
-    const unit = await unitOf(args);
+    const unit = await printUnit(args);
     await Bun.write(file, unit.replaceAll("/usr/local/bin/signalbox", binary));
     const { exitCode, stdout, stderr } = Bun.spawnSync(["systemd-analyze", "verify", file]);
     // `systemd-analyze` also warns about the machine's other units.
@@ -34,7 +34,7 @@ describe.each(Object.entries(variants))("the unit for %s", (_, args) => {
   defineTestWith(["systemd-analyze"], "has an exposure level of at most 2.0", async () => {
     await using box = createMachine();
     const file = join(box.directory, "signalbox.service");
-    await Bun.write(file, await unitOf(args));
+    await Bun.write(file, await printUnit(args));
     const found = ["systemd-analyze", "security", "--offline=yes", "--threshold=20", file];
     const { exitCode, stdout } = Bun.spawnSync(found);
     expect([exitCode, /exposure level .*: (\S+)/.exec(stdout.toString())?.[1]]).toEqual([
@@ -46,7 +46,7 @@ describe.each(Object.entries(variants))("the unit for %s", (_, args) => {
   defineTestWith(["plistutil"], "is a property list with the same command on macOS", async () => {
     await using box = createMachine();
     const file = join(box.directory, "signalbox.plist");
-    await Bun.write(file, await unitOf(["--launchd", ...args]));
+    await Bun.write(file, await printUnit(["--launchd", ...args]));
     const { exitCode, stdout } = Bun.spawnSync(["plistutil", "-f", "bin", "-i", file]);
     expect([exitCode, stdout.toString("latin1", 0, 8)]).toEqual([0, "bplist00"]);
     expect(stdout.toString("latin1")).toContain("/usr/local/bin/signalbox");
@@ -54,7 +54,7 @@ describe.each(Object.entries(variants))("the unit for %s", (_, args) => {
 });
 
 test("the arguments of the command reach the service unchanged", async () => {
-  const unit = await unitOf(variants["lists and strange letters"] ?? []);
+  const unit = await printUnit(variants["lists and strange letters"] ?? []);
   expect(unit).toContain(
     'ExecStart=/usr/local/bin/signalbox serve --data-dir "/var/lib/100%% \\"$$HOME\\"" ' +
       "--deny-target=*.lan --deny-target=10.0.5.0/24 --init\n",
@@ -65,12 +65,12 @@ test.each(["metrics-token", "database-password"])(
   "the service reads the %s without a right to its file",
   async (name) => {
     const args = ["--", "--port=8080", `--${name}-file`, `/etc/signalbox/${name}`];
-    const unit = await unitOf(args);
+    const unit = await printUnit(args);
     expect(unit).toContain(
       `--port=8080 --${name}-file=\${CREDENTIALS_DIRECTORY}/${name}\n` +
         `LoadCredential=${name}:/etc/signalbox/${name}\n`,
     );
-    expect(await unitOf(["--launchd", ...args])).toContain(
+    expect(await printUnit(["--launchd", ...args])).toContain(
       `<string>--${name}-file=/etc/signalbox/${name}</string>`,
     );
   },
@@ -78,8 +78,8 @@ test.each(["metrics-token", "database-password"])(
 
 test("only a port below 1024 adds the capability to open one", async () => {
   const right = "CAP_NET_BIND_SERVICE";
-  expect(await unitOf([])).not.toContain(right);
-  expect(await unitOf(["--", "--public-port", "443"])).toContain(right);
+  expect(await printUnit([])).not.toContain(right);
+  expect(await printUnit(["--", "--public-port", "443"])).toContain(right);
 });
 
 test.each([

@@ -39,8 +39,8 @@ describeInChromium("an edit", (browser) => {
     await page.waitForLoadState("networkidle");
   }
 
-  /** Requests that an edit on this page causes. */
-  async function readsOf(
+  /** Records the requests that an edit on this page causes. */
+  async function recordRequests(
     path: string,
     edit: () => Promise<unknown>,
     prepare?: () => Promise<unknown>,
@@ -73,7 +73,7 @@ describeInChromium("an edit", (browser) => {
 
   test("of an incident makes the editor's page read its changes once", async () => {
     const { id } = await world.ask("POST", "/api/v1/incidents", { title: "Mails arrive late" });
-    const reads = await readsOf(`/incidents/${id}`, async () => {
+    const reads = await recordRequests(`/incidents/${id}`, async () => {
       await page.getByRole("textbox", { name: "Message" }).fill("A queue was full.");
       await page.getByRole("button", { name: /^Post to/ }).click();
       await sendHeldNow(page);
@@ -102,7 +102,7 @@ describeInChromium("an edit", (browser) => {
       await save(page);
       await page.getByRole("heading", { name: "Nightly backup" }).waitFor();
     };
-    const reads = await readsOf(`/monitors/${id}`, rename, openEditor);
+    const reads = await recordRequests(`/monitors/${id}`, rename, openEditor);
     const monitor = `/api/v1/monitors/${id}`;
     // The cache has the response of the write, unless the event arrives long before it.
     expect(reads.filter((path) => path !== monitor)).toEqual([
@@ -122,7 +122,7 @@ describeInChromium("an edit", (browser) => {
       await save(page);
       await page.getByRole("heading", { name: "Robot" }).waitFor();
     };
-    const reads = await readsOf(`/alert-channels/${id}`, rename, openEditor);
+    const reads = await recordRequests(`/alert-channels/${id}`, rename, openEditor);
     assertUnique(reads);
     expect(reads).toContain("/problems");
   });
@@ -133,7 +133,7 @@ describeInChromium("an edit", (browser) => {
       await page.getByRole("button", { name: "Create invitation" }).click();
       await page.getByText("bea@acme.example").first().waitFor({ state: "attached" });
     };
-    const reads = await readsOf("/settings/people", invite, () =>
+    const reads = await recordRequests("/settings/people", invite, () =>
       page.getByRole("button", { name: "Invite people" }).click(),
     );
     assertUnique(reads);
@@ -146,7 +146,7 @@ describeInChromium("an edit", (browser) => {
       const body = { type: "push", name: `Job ${index}` };
       monitorIds.push((await world.ask("POST", "/api/v1/monitors", body)).id);
     }
-    const reads = await readsOf(
+    const reads = await recordRequests(
       "/",
       () =>
         world.ask("POST", "/api/v1/monitors/bulk", { monitorIds, change: { addTags: ["night"] } }),
@@ -174,7 +174,7 @@ describeInChromium("an edit", (browser) => {
     ];
     for (const [path, label, button] of forms) {
       const field = page.getByLabel(label, { exact: true }).first();
-      const reads = await readsOf(
+      const reads = await recordRequests(
         path,
         async () => {
           const saved = page.waitForResponse((response) => response.request().method() === "PATCH");

@@ -12,7 +12,7 @@ import { createMachine } from "../support/machine.ts";
 type Operations = Record<string, { summary: string; tags: string[] }>;
 
 /** Every operation's summary and its address on the page, by tag. */
-async function operationsOf(url: string) {
+async function fetchOperations(url: string) {
   const { paths } = await (await fetch(`${url}/api/v1/openapi.json`)).json();
   const operations = Object.entries<Operations>(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { summary, tags }]) => {
@@ -78,7 +78,7 @@ describeInChromium("the reference page", (browser) => {
   test("has an address for each operation, also under a name of several words", async () => {
     const { page, faults } = open;
     await page.setViewportSize({ width: 1440, height: 900 });
-    const tags = await operationsOf(url);
+    const tags = await fetchOperations(url);
     for (const tag of ["incidents", "on-call-schedules"]) {
       const operations = tags.get(tag) ?? [];
       expect(operations.length).toBeGreaterThan(3);

@@ -38,7 +38,7 @@ describe.skipIf(!hasRqlite)("an escalation on a cluster", () => {
     };
     const engines = [start("a"), start("b")] as const;
     type Server = (typeof engines)[number];
-    const pass = async (seconds: number, servers: readonly Server[]) => {
+    const advance = async (seconds: number, servers: readonly Server[]) => {
       for (const end = time.now + seconds * 1_000; time.now < end;) {
         time.now += 2_000;
         for (const { node } of servers) await node.runOnce();
@@ -53,7 +53,7 @@ describe.skipIf(!hasRqlite)("an escalation on a cluster", () => {
     const { api } = await addOrganization(appliance, app, "Ours");
     const create = async (path: string, body: object) =>
       (await api("POST", `/api/v1/${path}`, { body })).json.data;
-    await pass(8, engines);
+    await advance(8, engines);
     const hook = { type: "webhook", name: "Phone", url: phone.at("/"), incidents: false };
     const { id } = await create("alert-channels", hook);
     const targets = [{ type: "channel", id }];
@@ -65,8 +65,8 @@ describe.skipIf(!hasRqlite)("an escalation on a cluster", () => {
     await create("incidents", { title: "Slow", severity: "critical" });
     const startedAt = time.now;
     const passSeconds = (seconds: number, servers: readonly Server[]) =>
-      pass((startedAt - time.now) / 1_000 + seconds, servers);
-    await pass(8, engines);
+      advance((startedAt - time.now) / 1_000 + seconds, servers);
+    await advance(8, engines);
     expect(phone.asked).toHaveLength(1);
 
     time.now = startedAt + 58_000;

@@ -24,7 +24,7 @@ describe("one of several nodes does", () => {
 
   test("the maintenance alerts, and another one continues after its death", async () => {
     const sharing = await createSharing();
-    const { both, ours, pass, time } = sharing;
+    const { both, ours, advance, time } = sharing;
     const [startsAt, endsAt] = [10, 40].map((seconds) =>
       formatTimestamp(time.now + seconds * 1_000),
     );
@@ -34,11 +34,11 @@ describe("one of several nodes does", () => {
     const body = { title: "Upgrade", startsAt, endsAt, monitorIds: [json.data.id] };
     const planned = await ours.api("POST", "/api/v1/maintenance-windows", { body });
     expect(planned.status).toBe(201);
-    await pass(15, both);
+    await advance(15, both);
     expect(await readTypes(sharing, "maintenance.s")).toEqual(["maintenance.started"]);
     const [, other] = sortByLease(sharing, "maintenance");
-    await pass(45, [other!]);
-    await pass(10, both);
+    await advance(45, [other!]);
+    await advance(10, both);
     expect(await readTypes(sharing, "maintenance.")).toEqual([
       "maintenance.created",
       "maintenance.started",
@@ -48,7 +48,7 @@ describe("one of several nodes does", () => {
 
   test("each step of an escalation, and another one continues after its death", async () => {
     const sharing = await createSharing();
-    const { both, ours, pass } = sharing;
+    const { both, ours, advance } = sharing;
     await using phone = await startTarget(replyWith());
     const create = async (path: string, body: object) =>
       (await ours.api("POST", `/api/v1/${path}`, { body })).json.data;
@@ -65,11 +65,11 @@ describe("one of several nodes does", () => {
       steps: [0, 1].map((afterMinutes) => ({ afterMinutes, targets })),
     });
     await create("incidents", { title: "Slow", severity: "critical" });
-    await pass(20, both);
+    await advance(20, both);
     expect(phone.asked).toHaveLength(1);
     const [, other] = sortByLease(sharing, "alerting");
-    await pass(70, [other!]);
-    await pass(20, both);
+    await advance(70, [other!]);
+    await advance(20, both);
     expect(phone.asked).toHaveLength(2);
   });
 
@@ -116,7 +116,7 @@ describe("one of several nodes does", () => {
 
   test("the alerts about a machine's problems, which another node closes only if the machine is gone", async () => {
     const sharing = await createSharing();
-    const { both, store, pass } = sharing;
+    const { both, store, advance } = sharing;
     const watches = await startWatching(sharing, true);
     const inspect = async () => {
       for (const watch of watches) await watch.runOnce();
@@ -128,7 +128,7 @@ describe("one of several nodes does", () => {
     ]);
     expect(await readTypes(sharing, "appliance.")).toEqual(["appliance.troubled"]);
     await both[0].node.stop();
-    await pass(4, [both[1]]);
+    await advance(4, [both[1]]);
     await watches[1]!.runOnce();
     expect(await listOpenProblems(store)).toEqual([]);
     expect(await readTypes(sharing, "appliance.")).toEqual([
@@ -139,12 +139,12 @@ describe("one of several nodes does", () => {
 
   test("the alert that a machine is gone, and the one that it is back", async () => {
     const sharing = await createSharing();
-    const { both, store, pass } = sharing;
+    const { both, store, advance } = sharing;
     const watches = await startWatching(sharing, false);
     const inspect = async () => {
       for (const watch of watches) await watch.runOnce();
     };
-    await pass(20, [both[1]]);
+    await advance(20, [both[1]]);
     await inspect();
     await inspect();
     expect(await listOpenProblems(store)).toMatchObject([
@@ -154,7 +154,7 @@ describe("one of several nodes does", () => {
         message: expect.stringMatching(/^a\.lan:3210 has not been heard from/),
       },
     ]);
-    await pass(20, both);
+    await advance(20, both);
     await inspect();
     expect(await listOpenProblems(store)).toEqual([]);
     expect(await readTypes(sharing, "appliance.")).toEqual([

@@ -8,7 +8,7 @@ import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 
-function folderOf(files: Record<string, string>): string {
+function writeFolder(files: Record<string, string>): string {
   const folder = newDirectory();
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
@@ -18,11 +18,11 @@ function folderOf(files: Record<string, string>): string {
 }
 
 const read = async (files: Record<string, string>, variables: Record<string, string> = {}) =>
-  (await readConfigurations(folderOf(files), variables)).map(({ document }) => document);
+  (await readConfigurations(writeFolder(files), variables)).map(({ document }) => document);
 
 /** Error messages about unreadable files, without their folder. */
 async function readFailure(files: Record<string, string>): Promise<string> {
-  const folder = folderOf(files);
+  const folder = writeFolder(files);
   const error = await readConfigurations(folder, { EMPTY: "" }).then(
     () => null,
     (reason: Error) => reason,
@@ -103,7 +103,7 @@ test.each([
   ['{"monitors": {},}', "1:16"],
   ['{"monitors":\n {"a": {"type": "push", "tags": ["a,]", "b" ,\n]}}}', "2:45"],
 ])("JSON with a comma before a closing bracket is rejected at its position", async (text, at) => {
-  const file = join(folderOf({ "a.json": text }), "a.json");
+  const file = join(writeFolder({ "a.json": text }), "a.json");
   const error = await readConfigurations(file, {}).catch((reason: Error) => reason);
   expect((error as Error).message).toBe(
     `${file}:${at}: is a comma before a closing bracket: JSON allows none`,
@@ -112,12 +112,12 @@ test.each([
 
 test("JSON with commas and brackets in its texts is read", async () => {
   const document = { "x-a": ["a,]", '\\",}', "b"] };
-  const file = join(folderOf({ "a.json": JSON.stringify(document) }), "a.json");
+  const file = join(writeFolder({ "a.json": JSON.stringify(document) }), "a.json");
   expect((await readConfigurations(file, {}))[0]?.document).toEqual(document);
 });
 
 test("field errors of REST are reported at their position in the files", async () => {
-  const folder = folderOf({
+  const folder = writeFolder({
     "a.yaml": "monitors:\n  shop:\n    type: http\n    tags:\n      - one\n      - ''\n",
   });
   const [configuration] = await readConfigurations(folder, {});

@@ -4,7 +4,7 @@ import { AppError } from "../../src/core/errors.ts";
 import { integer } from "../../src/core/fields.ts";
 import { parse } from "../../src/core/validation.ts";
 
-function errorOf(schema: z.ZodType, value: unknown, whole?: string): AppError {
+function getError(schema: z.ZodType, value: unknown, whole?: string): AppError {
   try {
     parse(schema, value, whole);
   } catch (error) {
@@ -39,7 +39,7 @@ const wordings: [schema: z.ZodType, value: unknown, message: string][] = [
 ];
 test("an invalid value gets a message with the valid ones, without the value itself", () => {
   for (const [schema, value, message] of wordings) {
-    const { code, details } = errorOf(z.strictObject({ field: schema }), { field: value });
+    const { code, details } = getError(z.strictObject({ field: schema }), { field: value });
     expect([code, details?.map((detail) => detail.message)]).toEqual([
       "VALIDATION_ERROR",
       [message],
@@ -52,11 +52,11 @@ test("a detail's path names the invalid entry; the message repeats the first one
     ids: z.array(z.string()),
     auth: z.strictObject({ user: z.string() }),
   });
-  const { details, message } = errorOf(schema, { ids: ["a", 1], auth: { user: 2, pass: "x" } });
+  const { details, message } = getError(schema, { ids: ["a", 1], auth: { user: 2, pass: "x" } });
   expect(details?.map(({ path }) => path)).toEqual(["ids[1]", "auth.user", "auth.pass"]);
   expect(message).toBe("ids[1] must be a string.");
-  expect(errorOf(schema, "x").details).toEqual([{ path: "body", message: "must be an object" }]);
-  expect(errorOf(z.string(), 7, "name").details?.[0]?.path).toBe("name");
+  expect(getError(schema, "x").details).toEqual([{ path: "body", message: "must be an object" }]);
+  expect(getError(z.string(), 7, "name").details?.[0]?.path).toBe("name");
 });
 
 test("at most 20 details are returned, for invalid entries and unknown fields alike", () => {
@@ -68,7 +68,7 @@ test("at most 20 details are returned, for invalid entries and unknown fields al
     [{ ids: [], ...unknown }, "field0", "field19"],
     [{ ids: many.slice(0, 5), ...unknown }, "ids[0]", "field14"],
   ] as const) {
-    const { details } = errorOf(schema, value);
+    const { details } = getError(schema, value);
     expect(details).toHaveLength(20);
     expect([details?.[0]?.path, details?.[19]?.path]).toEqual([first, last]);
   }
@@ -76,6 +76,6 @@ test("at most 20 details are returned, for invalid entries and unknown fields al
 
 test("an unknown field's name is shown in one short, well-formed line", () => {
   const name = `a\r\nb\u0000\ud800${"😀".repeat(100)}`;
-  const [detail] = errorOf(z.strictObject({}), { [name]: 1 }).details ?? [];
+  const [detail] = getError(z.strictObject({}), { [name]: 1 }).details ?? [];
   expect(detail?.path).toBe(`a↵b��${"😀".repeat(55)}…`);
 });

@@ -60,7 +60,7 @@ const read = async (page: Client, query: Record<string, string> = {}): Promise<O
 const folderOf = (groupId: string | null) => (groupId === null ? {} : { groupId });
 
 /** All rows, combined from several responses. */
-async function wholeOf(page: Client, query: Filters = {}) {
+async function readWholeOverview(page: Client, query: Filters = {}) {
   const { groups, totals } = await read(page, query as Record<string, string>);
   const rows = [];
   for (const groupId of [...groups.map(({ id }) => id), null]) {
@@ -91,7 +91,7 @@ const statesOf = (rows: readonly { groupId: string | null; status: string }[]) =
 describe("the Monitors page with more monitors than one response contains", () => {
   test("has the first rows of its folders, in order, and totals of all rows", async () => {
     const { page } = world;
-    const { groups, rows, totals } = await wholeOf(page);
+    const { groups, rows, totals } = await readWholeOverview(page);
     expect(rows.length).toBe(count);
     const first = await read(page);
     expect(first.monitors.length).toBe(200);
@@ -108,7 +108,7 @@ describe("the Monitors page with more monitors than one response contains", () =
 
   test("has the worst monitors, down before degraded and the latest first", async () => {
     const { page } = world;
-    const { rows, totals } = await wholeOf(page);
+    const { rows, totals } = await readWholeOverview(page);
     const worst = rows
       .filter(({ status }) => status === "down" || status === "degraded")
       .sort(
@@ -144,7 +144,7 @@ describe("the Monitors page with more monitors than one response contains", () =
     "filtered by %s has the rows that the page itself finds among all rows",
     async (_, filter) => {
       const { page } = world;
-      const { groups, rows } = await wholeOf(page);
+      const { groups, rows } = await readWholeOverview(page);
       const byId = new Map(groups.map((group) => [group.id, group]));
       const matching = rows.filter((row) => isMatching(row, byId.get(row.groupId ?? ""), filter));
       const { monitors, totals } = await read(page, filter as Record<string, string>);
@@ -155,7 +155,7 @@ describe("the Monitors page with more monitors than one response contains", () =
 
   test("with too many matches has the first rows and totals of the matches", async () => {
     const { page } = world;
-    const { rows, totals } = await wholeOf(page, { q: "example" });
+    const { rows, totals } = await readWholeOverview(page, { q: "example" });
     expect(rows.length).toBe(count);
     expect(totals?.folders.length).toBe(4);
   });

@@ -58,7 +58,7 @@ describe("the Monitors page in one response", () => {
   });
 
   test("agrees with the monitor's record, with a message only if it is informative", async () => {
-    const { createSite, engine, readMonitor, overview, pass } = await setUp();
+    const { createSite, engine, readMonitor, overview, advance } = await setUp();
     await using shop = await createSite({ tags: ["eu"], muted: true, interval: 60 });
     await engine.runOnce();
     const { id, name, type, groupId, tags, status, latencyMs, uptime24h, ...record } =
@@ -86,7 +86,7 @@ describe("the Monitors page in one response", () => {
     };
     expect((await overview()).monitors).toEqual([row]);
     shop.failNow();
-    await pass(60);
+    await advance(60);
     expect((await overview()).monitors).toMatchObject([
       {
         status: "down",

@@ -22,17 +22,17 @@ async function createPast() {
 const formatTime = (at: number) => new Date(at).toISOString();
 
 test("the Monitors page of a past time has the states, reasons and starts of that time", async () => {
-  const { createSite, engine, time, pass, readStates, readMonitor, api } = await createPast();
+  const { createSite, engine, time, advance, readStates, readMonitor, api } = await createPast();
   await using shop = await createSite({ interval: 60 });
   await engine.runOnce();
   const up = time.now;
-  await pass(60);
+  await advance(60);
   shop.failNow();
-  await pass(60);
+  await advance(60);
   const { statusSince, lastMessage } = await readMonitor(shop.id);
   const down = time.now;
   shop.recoverNow();
-  await pass(60);
+  await advance(60);
   await api("PATCH", `/api/v1/monitors/${shop.id}`, { body: { paused: true } });
   const paused = time.now;
   time.now += hourMs;
@@ -55,16 +55,16 @@ test("a monitor is left out before its creation", async () => {
 });
 
 test("a state whose start left the log is still known from its end, or from the record", async () => {
-  const { createSite, engine, time, pass, readStates, store } = await createPast();
+  const { createSite, engine, time, advance, readStates, store } = await createPast();
   await using shop = await createSite({ interval: 60 });
   await engine.runOnce();
   const up = time.now;
-  await pass(120);
+  await advance(120);
   const removeLog = () => store.atomic([{ text: "delete from events", parameters: [] }]);
   await removeLog();
   expect(await readStates(up)).toMatchObject([{ status: "up", statusSince: formatTime(up) }]);
   shop.failNow();
-  await pass(60);
+  await advance(60);
   expect(await readStates(up)).toMatchObject([{ status: "up", statusSince: formatTime(up) }]);
   await removeLog();
   expect(await readStates(up)).toMatchObject([{ status: "unknown" }]);

@@ -42,7 +42,7 @@ async function createFilledDirectory(...names: string[]): Promise<string> {
   return directory;
 }
 
-function readContentOf(directory: string): Content {
+function readDirectoryContent(directory: string): Content {
   const data = openDataDirectory(directory, usual);
   const content = readContent(data.database);
   data.close();
@@ -107,7 +107,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
   test("three nodes accept all data and return it: the same rows, and secrets that can be decrypted", async () => {
     const cluster = await threeNodes();
     const directory = await createFilledDirectory("Ours", "Theirs");
-    const before = readContentOf(directory);
+    const before = readDirectoryContent(directory);
     const moved = await moveUp(directory, cluster);
     expect(moved.rows).toBeGreaterThan(2);
     expect(readdirSync(directory).toSorted()).toEqual(
@@ -134,7 +134,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
 
     const back = createDirectoryWithKey(directory);
     await moveDown(back, ...cluster);
-    expect(listDifferences(before, readContentOf(back))).toEqual([]);
+    expect(listDifferences(before, readDirectoryContent(back))).toEqual([]);
     expect(readdirSync(back).filter((name) => name.includes("backup"))).toEqual([]);
     // It does not count as a restored copy, whose sessions end and whose alerts are skipped.
     const data = openDataDirectory(back, usual);
@@ -205,7 +205,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
   test("data that can't be moved is rejected, and nothing changes", async () => {
     const node = await oneNode();
     const directory = await createFilledDirectory("Ours");
-    const before = readContentOf(directory);
+    const before = readDirectoryContent(directory);
     const empty = newDirectory();
     expect((await readRejection(moveUp(empty, [node])))?.message).toContain("There is no database");
     expect(readdirSync(empty)).toEqual([]);
@@ -229,7 +229,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     expect((await readRejection(moveUp(directory, [node])))?.message).toContain(
       "No node of the database",
     );
-    expect(listDifferences(before, readContentOf(directory))).toEqual([]);
+    expect(listDifferences(before, readDirectoryContent(directory))).toEqual([]);
   });
 
   test("nothing is moved while a Signalbox runs on the cluster", async () => {
@@ -279,21 +279,21 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     ],
     [
       "stores another database than the sent one",
-      async (pass) => pass(await imageOf(await createFilledDirectory("Wrong"))),
+      async (pass) => pass(await readImage(await createFilledDirectory("Wrong"))),
       /differs from the loaded data \(.*organizations.*previous data was restored/,
     ],
   ])("a load that %s leaves the cluster and the directory unchanged", async (_, response, why) => {
     const node = await oneNode();
     await moveUp(await createFilledDirectory("Before"), [node]);
     const directory = await createFilledDirectory("Ours");
-    const before = readContentOf(directory);
+    const before = readDirectoryContent(directory);
     let loads = 0;
     const proxy = startProxy(node, "/boot", (pass) => (loads++ === 0 ? response(pass) : pass()));
     expect(await readRejection(moveUp(directory, [proxy], true))).toMatchObject({
       code: "DATA_UNUSABLE",
       message: expect.stringMatching(why),
     });
-    expect(listDifferences(before, readContentOf(directory))).toEqual([]);
+    expect(listDifferences(before, readDirectoryContent(directory))).toEqual([]);
     expect(readdirSync(directory).filter((name) => /replaced|backup/.test(name))).toEqual([]);
     const names = await fetch(
       `http://${node.host}/db/query?q=select%20name%20from%20organizations`,
@@ -333,4 +333,4 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
   });
 });
 
-const imageOf = (directory: string) => Bun.file(join(directory, "signalbox.db")).bytes();
+const readImage = (directory: string) => Bun.file(join(directory, "signalbox.db")).bytes();

@@ -24,12 +24,12 @@ const rebuild = [
 ].join("--> statement-breakpoint\n");
 
 /** A folder of exactly these migrations. */
-const folderOf = (...texts: string[]) => writeMigrationFolder(newDirectory(), texts, null);
+const writeFolder = (...texts: string[]) => writeMigrationFolder(newDirectory(), texts, null);
 
 /** A database with the first migration, two parents and three children. */
 function createFilledDatabase() {
   const database = openDatabase(":memory:");
-  migrate(database, folderOf(first));
+  migrate(database, writeFolder(first));
   database.run("INSERT INTO parents VALUES (1, 'Ada'), (2, 'Bob')");
   database.run("INSERT INTO children VALUES (1, 1), (2, 1), (3, 2)");
   return database;
@@ -74,7 +74,7 @@ test("an empty database gets every migration, and none a second time", () => {
 
 test("an older database gets only new migrations, and its rows are preserved", () => {
   const database = createFilledDatabase();
-  const folder = folderOf(first, addColumn, "CREATE TABLE more (id INTEGER) STRICT;");
+  const folder = writeFolder(first, addColumn, "CREATE TABLE more (id INTEGER) STRICT;");
   expect(migrate(database, folder)).toBe(2);
   expect(database.query("SELECT * FROM parents").values()).toEqual([
     [1, "Ada", null],
@@ -86,10 +86,10 @@ test("rows that could be lost are saved first, and only then", () => {
   const database = openDatabase(":memory:");
   const saved: string[] = [];
   const save = () => void saved.push(dump(database));
-  migrate(database, folderOf(first), save);
+  migrate(database, writeFolder(first), save);
   expect(saved).toEqual([]);
   const before = dump(database);
-  const folder = folderOf(first, addColumn);
+  const folder = writeFolder(first, addColumn);
   migrate(database, folder, save);
   migrate(database, folder, save);
   expect(saved).toEqual([before]);
@@ -97,7 +97,7 @@ test("rows that could be lost are saved first, and only then", () => {
 
 test("rebuilding a table preserves the rows that refer to it", () => {
   const database = createFilledDatabase();
-  expect(migrate(database, folderOf(first, rebuild))).toBe(1);
+  expect(migrate(database, writeFolder(first, rebuild))).toBe(1);
   expect(database.query("SELECT * FROM children").values()).toEqual([
     [1, 1],
     [2, 1],
@@ -110,21 +110,21 @@ test("rebuilding a table preserves the rows that refer to it", () => {
 
 test("data of a newer version is rejected", () => {
   const database = createFilledDatabase();
-  migrate(database, folderOf(first, addColumn));
-  expect(readRejection(database, folderOf(first))).toContain("newer Signalbox");
+  migrate(database, writeFolder(first, addColumn));
+  expect(readRejection(database, writeFolder(first))).toContain("newer Signalbox");
 });
 
 test("edited, replaced or reordered migrations are rejected", () => {
   const more = "CREATE TABLE more (id INTEGER) STRICT;";
   const database = createFilledDatabase();
-  migrate(database, folderOf(first, addColumn));
+  migrate(database, writeFolder(first, addColumn));
   for (const texts of [
     [`${first} -- edited`, addColumn],
     [first, more],
     [addColumn, first],
     [more, first, addColumn],
   ])
-    expect(readRejection(database, folderOf(...texts))).toContain("history");
+    expect(readRejection(database, writeFolder(...texts))).toContain("history");
 });
 
 test.each([
@@ -136,14 +136,14 @@ test.each([
   ["would leave a row without its parent", "DELETE FROM parents WHERE id = 1;"],
 ])("a migration that %s changes nothing, nor do those before it", (_what, broken) => {
   const database = createFilledDatabase();
-  const message = readRejection(database, folderOf(first, addColumn, rebuild, broken));
+  const message = readRejection(database, writeFolder(first, addColumn, rebuild, broken));
   expect(message).toContain("changed nothing");
 });
 
 test("of two processes that migrate one file, each migration runs once", () => {
   const file = join(newDirectory(), "shared.db");
   const [one, two] = [openDatabase(file), openDatabase(file)];
-  const folder = folderOf(first);
+  const folder = writeFolder(first);
   expect([migrate(one, folder), migrate(two, folder)]).toEqual([1, 0]);
   one.close();
   two.close();

@@ -32,7 +32,7 @@ const buildIncrement = (item: string) =>
 const codeOf = (error: unknown) => (error as { code?: string }).code;
 const readUsed = () => new AppError("CONFLICT", "Taken.");
 
-async function stockOf(store: Pick<Store, "query">) {
+async function readStock(store: Pick<Store, "query">) {
   const rows = await store.query<{ item: string; count: number }>(
     "select item, count from stock order by item",
     [],
@@ -76,7 +76,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
       proxy.requests.length = 0;
       proxy.troubles.push(trouble);
       await store.atomic([buildIncrement("a")]);
-      expect(await stockOf(store)).toEqual({ a: 1 });
+      expect(await readStock(store)).toEqual({ a: 1 });
       // The outcome was found before the write was repeated.
       const repeated = trouble === "answer lost" ? [] : ["/db/execute"];
       expect(proxy.requests.slice(0, -1)).toEqual(["/db/execute", "/db/query", ...repeated]);
@@ -97,7 +97,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
     await store.atomic([buildIncrement("a")]);
     proxy.troubles.push({ refusal: response });
     await store.atomic([buildIncrement("a")]);
-    expect(await stockOf(store)).toEqual({ a: 2 });
+    expect(await readStock(store)).toEqual({ a: 2 });
   });
 
   test("a cluster without a leader is retried for the duration of an election", async () => {
@@ -105,7 +105,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
     const refusal = { refusal: "leader not found", status: 503 };
     proxy.troubles.push(refusal, refusal, refusal);
     await store.atomic([add("a")]);
-    expect(await stockOf(store)).toEqual({ a: 1 });
+    expect(await readStock(store)).toEqual({ a: 1 });
   });
 
   test("the first read after an election goes through the log, because the new leader may be behind", async () => {
@@ -135,7 +135,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
     proxy.troubles.length = 0;
     await store.atomic([add("b")]);
     await proxy.release();
-    expect(await stockOf(store)).toEqual({ a: 0, b: 1 });
+    expect(await readStock(store)).toEqual({ a: 0, b: 1 });
   });
 
   test("the failure of a repeated write is final: the first request can't be applied later", async () => {
@@ -145,7 +145,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
     expect(await store.atomic([guardItem, add("b")]).catch(codeOf)).toBe("CONFLICT");
     await store.atomic([add("a")]);
     await proxy.release();
-    expect(await stockOf(store)).toEqual({ a: 1 });
+    expect(await readStock(store)).toEqual({ a: 1 });
   });
 
   test("a statement that rqlite would not roll back is rejected before it is sent", async () => {
@@ -171,7 +171,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
     }
     expect(proxy.requests).toEqual([]);
     await store.atomic([sql`insert into stock values ('select; returning "begin"', 1)`]);
-    expect(await stockOf(store)).toEqual({ 'select; returning "begin"': 1 });
+    expect(await readStock(store)).toEqual({ 'select; returning "begin"': 1 });
   });
 
   test("a batch that is too large is rejected with its size", async () => {
@@ -196,14 +196,14 @@ describe.skipIf(!hasRqlite)("one node", () => {
       cause: { message: expect.stringContaining("a newer Signalbox has upgraded the data") },
     });
     await newer?.atomic([add("d"), sql`delete from __drizzle_migrations`]);
-    expect(await stockOf(storeOf())).toEqual({ a: 1, b: 1, d: 1 });
+    expect(await readStock(storeOf())).toEqual({ a: 1, b: 1, d: 1 });
   });
 
   test("many writes in one event-loop turn share requests", async () => {
     const store = storeOf();
     const items = Array.from({ length: 500 }, (_, i) => `item ${i}`);
     await Promise.all(items.map((item) => store.atomic([add(item), buildIncrement(item)])));
-    expect(Object.values(await stockOf(store))).toEqual(items.map(() => 2));
+    expect(Object.values(await readStock(store))).toEqual(items.map(() => 2));
     expect(proxy.requests.filter((path) => path === "/db/execute").length).toBeLessThan(10);
   });
 
@@ -226,7 +226,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
     const client = new RqliteClient(address, { ...defaultPatience, silentMs: 50, probeMs: 50 });
     const store = createRqliteStore(client, Date.now);
     await store.atomic([add("a")]);
-    expect(await stockOf(store)).toEqual({ a: 1 });
+    expect(await readStock(store)).toEqual({ a: 1 });
     silent.stop(true);
   });
 });
@@ -282,7 +282,7 @@ describe.skipIf(!hasRqlite)("three nodes", () => {
       isOver = true;
       await Promise.all(writing);
       expect(failed).toEqual([]);
-      expect(await stockOf(store)).toMatchObject(Object.fromEntries(acknowledged));
+      expect(await readStock(store)).toMatchObject(Object.fromEntries(acknowledged));
       await leader.restart();
     },
   );
@@ -310,9 +310,9 @@ describe.skipIf(!hasRqlite)("three nodes", () => {
     expect(await store.query("select 1", []).catch(codeOf)).toBe("UNAVAILABLE");
     expect(await store.db.select().from(organizations).catch(codeOf)).toBe("UNAVAILABLE");
     expect(await Promise.resolve(store.db.$count(organizations)).catch(codeOf)).toBe("UNAVAILABLE");
-    expect(await stockOf(store.relaxed())).toMatchObject({ last: 1 });
+    expect(await readStock(store.relaxed())).toMatchObject({ last: 1 });
     for (const node of nodes) node.signal("SIGCONT");
     await again.atomic([add("again")]);
-    expect(await stockOf(again)).toMatchObject({ last: 1, again: 1 });
+    expect(await readStock(again)).toMatchObject({ last: 1, again: 1 });
   });
 });

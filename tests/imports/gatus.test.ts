@@ -235,11 +235,11 @@ function writeFile(yaml: string | Uint8Array, name = "config.yaml"): string {
   return file;
 }
 
-const planOf = (yaml: string, variables: Record<string, string> = {}) =>
+const buildPlan = (yaml: string, variables: Record<string, string> = {}) =>
   buildGatusPlan(writeFile(yaml), variables, { now });
 
-async function recordOf(yaml: string, noun: Noun, name: string) {
-  const { records } = await planOf(yaml);
+async function importRecord(yaml: string, noun: Noun, name: string) {
+  const { records } = await buildPlan(yaml);
   const record = records.find((one) => one.noun === noun && one.name === name);
   if (record === undefined) throw new Error(`There is no ${noun} ${name}.`);
   return record;
@@ -351,7 +351,7 @@ describe("Alerts of Gatus", () => {
   });
 
   test("report limits: thresholds, timeouts and reminders", async () => {
-    const { fields, notes } = await recordOf(
+    const { fields, notes } = await importRecord(
       `alerting: {pagerduty: {integration-key: 0123456789abcdef0123456789abcdef}}
 endpoints:
   - name: shop
@@ -397,7 +397,7 @@ endpoints:
   test("with equal overrides share a channel, and each other override has one", async () => {
     const buildAlert = (url: string) =>
       `alerts: [{type: slack, provider-override: {webhook-url: "${url}"}}]`;
-    const { records } = await planOf(`
+    const { records } = await buildPlan(`
 alerting: {slack: {webhook-url: "https://hooks.example/all"}}
 endpoints:
   - {name: one, url: "http://one.example", ${buildAlert("https://hooks.example/a")}}
@@ -430,7 +430,7 @@ endpoints:
   });
 
   const customOf = (placeholders: string, url = "https://hook.example/") =>
-    recordOf(
+    importRecord(
       `alerting:
   custom:
     url: "${url}"
@@ -462,7 +462,7 @@ endpoints: []`,
   });
 
   test("of type custom replace each placeholder that Gatus fills in", async () => {
-    const { fields, isIncomplete } = await recordOf(
+    const { fields, isIncomplete } = await importRecord(
       `alerting: {custom: {url: "https://hook.example/", method: POST, body: '{"why": "[RESULT_ERRORS] [RESULT_CONDITIONS]"}'}}
 endpoints: []`,
       "alert-channel",
@@ -483,7 +483,7 @@ endpoints: []`,
   });
 
   test("with an empty variable report the missing key", async () => {
-    const { notTaken } = await planOf(
+    const { notTaken } = await buildPlan(
       "alerting: {email: {host: mail.example, from: a@b.example, to: ${TO}}}\nendpoints: []",
     );
     expect(notTaken.find(({ noun }) => noun === "alert-channel")?.notes.join()).toContain(
@@ -492,11 +492,11 @@ endpoints: []`,
   });
 
   test("without an address report the missing key", async () => {
-    const { notTaken } = await planOf(
+    const { notTaken } = await buildPlan(
       `alerting: {slack: {webhook-url: "\${HOOK}"}}\nendpoints: [{name: a, url: "http://a.example", alerts: [{type: slack}]}]`,
     );
     expect(notTaken[0]?.notes).toEqual(["Not imported: webhook-url is not set."]);
-    const matrix = await planOf(
+    const matrix = await buildPlan(
       `alerting: {matrix: {access-token: "\${TOKEN}", internal-room-id: "!a:matrix.org"}}\nendpoints: [{name: a, url: "http://a.example"}]`,
     );
     expect(matrix.notTaken[0]?.notes).toEqual([
@@ -522,12 +522,12 @@ describe("Gatus' booleans, as its YAML reads them, disable an endpoint:", () => 
   ])
     test(word, async () => {
       const yaml = `endpoints: [{name: a, url: "http://a.example", enabled: ${word}}]`;
-      expect((await recordOf(yaml, "monitor", "a")).fields["paused"]).toBe(true);
+      expect((await importRecord(yaml, "monitor", "a")).fields["paused"]).toBe(true);
     });
   for (const word of ["yes", "on", "y", "true", "~", "maybe"])
     test(`but not ${word}`, async () => {
       const yaml = `endpoints: [{name: a, url: "http://a.example", enabled: ${word}}]`;
-      const { fields, notes } = await recordOf(yaml, "monitor", "a");
+      const { fields, notes } = await importRecord(yaml, "monitor", "a");
       expect(fields["paused"]).toBe(false);
       expect(notes.some((note) => note.startsWith("enabled is not yes or no"))).toBe(
         word === "maybe",
@@ -537,7 +537,7 @@ describe("Gatus' booleans, as its YAML reads them, disable an endpoint:", () => 
 
 describe("An endpoint of Gatus", () => {
   const convertEndpoint = (fields: string) =>
-    recordOf(
+    importRecord(
       `endpoints: [{name: a, url: "https://a.example/x", conditions: ["[STATUS] == 200"], ${fields}}]`,
       "monitor",
       "a",
@@ -545,7 +545,7 @@ describe("An endpoint of Gatus", () => {
 
   test("with a user in its URL signs in", async () => {
     const yaml = `endpoints: [{name: a, url: "https://ann:p%40ss@a.example/x"}]`;
-    const { fields, isIncomplete } = await recordOf(yaml, "monitor", "a");
+    const { fields, isIncomplete } = await importRecord(yaml, "monitor", "a");
     expect(isIncomplete).toBe(false);
     expect(fields).toMatchObject({
       url: "https://a.example/x",
@@ -631,7 +631,7 @@ describe("An endpoint of Gatus", () => {
     for (const placeholder of ["[RANDOM_STRING_8]", "[LOCAL_ADDRESS]"])
       test(`of ${scheme} that sends ${placeholder} is paused, with the reason`, async () => {
         const yaml = `endpoints: [{name: a, url: "${scheme}://a.example:7", conditions: ["[CONNECTED] == true"], body: "EHLO ${placeholder}"}]`;
-        const { isIncomplete, notes } = await recordOf(yaml, "monitor", "a");
+        const { isIncomplete, notes } = await importRecord(yaml, "monitor", "a");
         expect({ isIncomplete, reason: notes[0] }).toEqual({
           isIncomplete: true,
           reason: `Paused: it lacks ${placeholder} in the body.`,
@@ -640,7 +640,7 @@ describe("An endpoint of Gatus", () => {
 
   test("with an unset variable says in plain words what is empty", async () => {
     const yaml = `endpoints: [{name: a, url: "192.0.2.1", dns: {query-name: example.org, query-type: A}, conditions: ["[BODY] == \${ADDRESS}"]}]`;
-    const { notes } = await recordOf(yaml, "monitor", "a");
+    const { notes } = await importRecord(yaml, "monitor", "a");
     expect(notes[0]).toBe("Paused: it lacks expected.0, which must not be empty.");
   });
 
@@ -669,7 +669,7 @@ describe("An endpoint of Gatus", () => {
     const options = { keepResults: 14, keepHours: 400 };
     const decisions = [];
     for (const _ of [1, 2]) {
-      const { report } = await runImport(ours.scope, await planOf(yaml), null, options);
+      const { report } = await runImport(ours.scope, await buildPlan(yaml), null, options);
       decisions.push(report.items.filter(({ noun }) => noun === "monitor"));
     }
     expect(decisions.map((items) => items.map(({ decision }) => decision))).toEqual([
@@ -679,7 +679,7 @@ describe("An endpoint of Gatus", () => {
   });
 
   test("names each value of another shape than Gatus reads", async () => {
-    const { records, notTaken } = await planOf(`endpoints:
+    const { records, notTaken } = await buildPlan(`endpoints:
   - 7
   - name: shop
     group: [core]
@@ -709,7 +709,7 @@ alerting: [slack]`);
   });
 
   test("with the same name and group as another one is left out with its position", async () => {
-    const { notTaken } = await planOf(`endpoints:
+    const { notTaken } = await buildPlan(`endpoints:
   - {name: a, url: "http://a.example"}
   - {name: a, url: "http://b.example"}
   - {url: "http://c.example"}`);
@@ -722,7 +722,7 @@ alerting: [slack]`);
 
 describe("An external endpoint of Gatus", () => {
   test("without a heartbeat waits as long as possible, and reports it", async () => {
-    const { fields, notes } = await recordOf(
+    const { fields, notes } = await importRecord(
       "external-endpoints: [{name: nightly, token: example-token-1}]",
       "monitor",
       "nightly",
@@ -732,7 +732,7 @@ describe("An external endpoint of Gatus", () => {
   });
 
   const jobOf = (heartbeat: string, alerts = "[]") =>
-    recordOf(
+    importRecord(
       `alerting: {slack: {webhook-url: "https://hooks.example/a"}}
 external-endpoints: [{name: job, token: t, heartbeat: {interval: ${heartbeat}}, alerts: ${alerts}}]`,
       "monitor",
@@ -761,7 +761,7 @@ external-endpoints: [{name: job, token: t, heartbeat: {interval: ${heartbeat}}, 
   - {name: alone, token: own, heartbeat: {interval: 24h}}
   - {name: empty, token: "", heartbeat: {interval: 24h}}`;
     const options = { keepResults: 14, keepHours: 400 };
-    const { report } = await runImport(ours.scope, await planOf(yaml), null, options);
+    const { report } = await runImport(ours.scope, await buildPlan(yaml), null, options);
     expect(report.items.find(({ name }) => name === "empty")?.notes.join()).toContain("a new one");
     const send = (key: string, token: string) =>
       stranger("POST", `/api/v1/endpoints/${key}/external?success=true`, {
@@ -777,12 +777,12 @@ external-endpoints: [{name: job, token: t, heartbeat: {interval: ${heartbeat}}, 
     expect((await send("_sync", "shared")).status).toBe(200);
     expect((await send("any", "own")).status).toBe(200);
     expect((await listUp()).sort()).toEqual(["Nightly Backup", "alone", "sync"]);
-    const again = await runImport(ours.scope, await planOf(yaml), null, options);
+    const again = await runImport(ours.scope, await buildPlan(yaml), null, options);
     expect(again.report.items.map(({ decision }) => decision)).not.toContain("created");
   });
 
   test("that is disabled is paused, and has its maintenance", async () => {
-    const { records } = await planOf(
+    const { records } = await buildPlan(
       `external-endpoints: [{name: nightly, token: t, enabled: off, maintenance-windows: [{start: "01:00", duration: 2h}]}]`,
     );
     expect(records.map(({ noun }) => noun)).toEqual(["monitor", "maintenance-window"]);
@@ -828,7 +828,7 @@ describe("Maintenance of Gatus", () => {
       ],
       ["{start: 23:00, duration: 1h, enabled: no}", "it is switched off"],
     ]) {
-      const { records, notTaken } = await planOf(
+      const { records, notTaken } = await buildPlan(
         `maintenance: ${window}\nendpoints: [{name: a, url: "http://a.example", maintenance-windows: [${window}]}]`,
       );
       expect(records).toHaveLength(1);
@@ -851,22 +851,22 @@ describe("Variables in Gatus' files", () => {
 
   test("are expanded like in Gatus", async () => {
     const yaml = `endpoints: [{name: a, url: "http://a.example/$PATH_OF/\${ID}$$x/$1/$/\${}/\${A B}"}]`;
-    const { records, hints } = await planOf(yaml, { PATH_OF: "p", ID: "7" });
+    const { records, hints } = await buildPlan(yaml, { PATH_OF: "p", ID: "7" });
     expect(records[0]?.fields["url"]).toBe("http://a.example/p/7$x//$//");
     expect(hints[0]).toStartWith("These variables are not set: 1, A B.");
   });
 
   test("with several lines are part of the file", async () => {
-    const { records } = await planOf("endpoints:\n$MORE\n", {
+    const { records } = await buildPlan("endpoints:\n$MORE\n", {
       MORE: "  - {name: a, url: 'http://a.example'}",
     });
     expect(records.map(({ name }) => name)).toEqual(["a"]);
-    expect(planOf("endpoints: []\n$MORE\n")).resolves.toMatchObject({
+    expect(buildPlan("endpoints: []\n$MORE\n")).resolves.toMatchObject({
       hints: expect.arrayContaining([
         "These variables are not set: MORE. They are empty, as in Gatus.",
       ]),
     });
-    await planOf("endpoints: []\n$MORE\n");
+    await buildPlan("endpoints: []\n$MORE\n");
   });
 });
 
@@ -924,7 +924,7 @@ describe("A message about Gatus' files", () => {
   });
 
   test("names each of the suites, which alone are a valid configuration", async () => {
-    const { records, notTaken } = await planOf(
+    const { records, notTaken } = await buildPlan(
       "suites: [{name: checkout, group: shop, timeout: 1m, endpoints: [{name: login}, {name: pay}]}]",
     );
     expect(records).toEqual([]);

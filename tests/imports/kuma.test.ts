@@ -24,7 +24,7 @@ const readRows = (file: string, query: string) => {
   return found;
 };
 
-async function monitorsOf({ ours }: TestAppliance): Promise<Row[]> {
+async function listMonitors({ ours }: TestAppliance): Promise<Row[]> {
   const { json } = await ours.api("GET", "/api/v1/monitors?per_page=100");
   return json.data;
 }
@@ -72,7 +72,7 @@ for (const file of ["kuma-1-acme.db", "kuma-2-acme-migrated.db", "kuma-2-acme.db
     });
 
     test("each monitor has the same check, or is paused with a reason", async () => {
-      const result = await monitorsOf(appliance);
+      const result = await listMonitors(appliance);
       const parents = new Map(
         readRows(file, "select * from monitor").map((row) => [row["id"], row]),
       );
@@ -97,7 +97,7 @@ for (const file of ["kuma-1-acme.db", "kuma-2-acme-migrated.db", "kuma-2-acme.db
       const channels = (await appliance.ours.api("GET", "/api/v1/alert-channels")).json
         .data as Row[];
       const names = new Map(channels.map(({ id, name }) => [id, name]));
-      const result = await monitorsOf(appliance);
+      const result = await listMonitors(appliance);
       const attached = readRows(
         file,
         `with recursive around (id, of) as (
@@ -142,7 +142,7 @@ describe("an Uptime Kuma 2", () => {
   beforeAll(async () => {
     appliance = await setUpWorld();
     await importKuma(appliance.ours.scope, inflateFixture("kuma-2-acme.db"));
-    result = await monitorsOf(appliance);
+    result = await listMonitors(appliance);
   });
 
   test("daily and hourly uptime equals that of Uptime Kuma", () => {
@@ -319,7 +319,7 @@ test("a repeated import applies changes of the source and preserves local change
   const appliance = await setUpWorld();
   const { ours } = appliance;
   await importKuma(ours.scope, inflateFixture("kuma-2-acme.db"));
-  const before = findByName(await monitorsOf(appliance), "Acme website");
+  const before = findByName(await listMonitors(appliance), "Acme website");
   await ours.api("PATCH", `/api/v1/monitors/${String(before["id"])}`, {
     body: { retries: 7, tags: ["ours"] },
   });
@@ -340,7 +340,7 @@ test("a repeated import applies changes of the source and preserves local change
     "New one created",
     "TCP 7000 updated",
   ]);
-  const after = await monitorsOf(appliance);
+  const after = await listMonitors(appliance);
   expect(findByName(after, "Acme website")).toMatchObject({
     id: before["id"],
     interval: 45,
@@ -361,21 +361,21 @@ test("a repeated import applies changes of the source and preserves local change
 test("with --paused nothing is checked until it is imported without", async () => {
   const appliance = await setUpWorld();
   await importKuma(appliance.ours.scope, inflateFixture("kuma-2-acme.db"), { paused: true });
-  expect(new Set((await monitorsOf(appliance)).map(({ status }) => status))).toEqual(
+  expect(new Set((await listMonitors(appliance)).map(({ status }) => status))).toEqual(
     new Set(["paused"]),
   );
   // Someone has looked at the import meanwhile, and paused one of its monitors for a day.
   const { api } = appliance.ours;
-  const { id } = findByName(await monitorsOf(appliance), "Version JSON");
+  const { id } = findByName(await listMonitors(appliance), "Version JSON");
   const pausedUntil = new Date(appliance.time.now + 86_400_000).toISOString();
   await api("PATCH", `/api/v1/monitors/${String(id)}`, { body: { pausedUntil } });
   await importKuma(appliance.ours.scope, inflateFixture("kuma-2-acme.db"));
-  expect(findByName(await monitorsOf(appliance), "Version JSON")).toMatchObject({
+  expect(findByName(await listMonitors(appliance), "Version JSON")).toMatchObject({
     paused: true,
     pausedUntil,
   });
-  expect(findByName(await monitorsOf(appliance), "Acme website")["paused"]).toBe(false);
-  expect(findByName(await monitorsOf(appliance), "Staging site")["paused"]).toBe(true);
+  expect(findByName(await listMonitors(appliance), "Acme website")["paused"]).toBe(false);
+  expect(findByName(await listMonitors(appliance), "Staging site")["paused"]).toBe(true);
 });
 
 test("a dry run returns the same report and changes nothing", async () => {

@@ -46,7 +46,7 @@ function fillNotes(
 const createIds = (count: number) =>
   JSON.stringify(Array.from({ length: count }, () => createId(Date.now())));
 
-const sizeOf = ({ database }: Pick<Appliance, "database">, id: string) =>
+const measureSize = ({ database }: Pick<Appliance, "database">, id: string) =>
   database.query("SELECT entries, text_bytes FROM incidents WHERE id = ?").values(id)[0];
 
 const countedOf = ({ database }: Pick<Appliance, "database">, id: string) =>
@@ -82,11 +82,11 @@ for (const [what, make] of Object.entries(full))
       test(`is full: ${name} is a conflict with advice`, async () => {
         const world = await openIncident();
         make(world);
-        const before = sizeOf(world, world.id);
+        const before = measureSize(world, world.id);
         const { status, json } = (await add(world)) as Awaited<ReturnType<Client>>;
         expect([status, json.error?.code]).toEqual([409, "CONFLICT"]);
         expect(json.error.message).toContain("Resolve this incident and open another one.");
-        expect(sizeOf(world, world.id)).toEqual(before);
+        expect(measureSize(world, world.id)).toEqual(before);
       });
 
     test("can still be corrected and resolved, once", async () => {
@@ -117,7 +117,7 @@ test("a timeline with 4,999 entries accepts one more and shows all in order", as
 test("entries and bytes are counted across all changes of a timeline", async () => {
   const world = await openIncident();
   const { api, path, id, updateId } = world;
-  const agree = () => expect(sizeOf(world, id)).toEqual(countedOf(world, id));
+  const agree = () => expect(measureSize(world, id)).toEqual(countedOf(world, id));
   await api("PATCH", path, { body: { message: "Größer." } });
   await api("PATCH", `${path}/updates/${updateId}`, { body: { message: "Longer than before." } });
   agree();
@@ -129,7 +129,7 @@ test("entries and bytes are counted across all changes of a timeline", async () 
   await api("DELETE", `${path}/notes/${note.json.data.id}`);
   await api("DELETE", `${path}/postmortem`);
   agree();
-  expect(sizeOf(world, id)?.[0]).toBe(3);
+  expect(measureSize(world, id)?.[0]).toBe(3);
 });
 
 test("a postmortem that makes the texts of an incident too long is a conflict; a shorter one is not", async () => {
@@ -154,12 +154,12 @@ test("a monitor with a full incident adds nothing to it, changes its state as us
   await report({ status: "down" });
   const [incident] = (await watch.api("GET", "/api/v1/incidents")).json.data;
   fill(watch, incident.id, incidentBounds.entries.value);
-  const before = sizeOf(watch, incident.id);
+  const before = measureSize(watch, incident.id);
   for (let count = 0; count < 3; count++) {
     await report({ latency_ms: "900" });
     await report({ status: "down" });
   }
-  expect(sizeOf(watch, incident.id)).toEqual(before);
+  expect(measureSize(watch, incident.id)).toEqual(before);
   expect((await watch.api("GET", `/api/v1/monitors/${job.id}`)).json.data.status).toBe("down");
   await report({ status: "up" });
   const { json } = await watch.api("GET", `/api/v1/incidents/${incident.id}`);

@@ -226,10 +226,7 @@ export async function runClusterSoak({
     },
   };
 
-  /**
-   * A server that stays away until the others have taken over its work; checks continue without
-   * client writes.
-   */
+  /** Stops a server until the others have its leases. Clients write nothing meanwhile, but checks continue. */
   async function removeServer() {
     const name = "server gone";
     log(name);

@@ -95,7 +95,7 @@ const changesOfOne = 8;
 
 using disk = createSmallDisk(512);
 await using box = await createMachineWithKey(disk?.path);
-const log = join(box.directory, "serve.log");
+const logFile = join(box.directory, "serve.log");
 const port = getFreePort();
 const url = `http://127.0.0.1:${port}`;
 const api = createServerClient(url, box.key);
@@ -120,7 +120,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const)
 
 async function start() {
   expectedExit = null;
-  const output = openSync(log, "w");
+  const output = openSync(logFile, "w");
   const args = ["--data-dir", box.dataDir, "--host", "127.0.0.1", "--port", String(port)];
   const started = Bun.spawn([binary, "serve", ...args, "--rate-limit", "0"], {
     stdio: ["ignore", output, output],
@@ -140,7 +140,7 @@ async function start() {
   });
 }
 
-const readTail = () => readFileSync(log, "utf8").split("\n").slice(-8).join("\n");
+const readTail = () => readFileSync(logFile, "utf8").split("\n").slice(-8).join("\n");
 
 async function stop(signal: "SIGTERM" | "SIGKILL") {
   const running = child;

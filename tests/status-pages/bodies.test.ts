@@ -14,13 +14,13 @@ const page = Buffer.concat([
   createRandomBytes(300_001),
 ]);
 
-async function piecesOf(pieces: Pieces): Promise<Uint8Array[]> {
+async function collectPieces(pieces: Pieces): Promise<Uint8Array[]> {
   return Promise.all(Array.from({ length: pieces.count }, async (_, index) => pieces.at(index)));
 }
 
-async function bytesOf(body: Blob | Pieces): Promise<Buffer> {
+async function collectBytes(body: Blob | Pieces): Promise<Buffer> {
   if (body instanceof Blob) return Buffer.from(await body.bytes());
-  return Buffer.concat(await piecesOf(body));
+  return Buffer.concat(await collectPieces(body));
 }
 
 async function deflateSizes(sizes: readonly number[]) {
@@ -33,10 +33,10 @@ async function deflateSizes(sizes: readonly number[]) {
 test("a long page is one gzip member, and each piece inflates alone", async () => {
   for (const sizes of [[], [1, 65_536, 65_537, 1_000_000]]) {
     const { plain, gzip, size } = await deflateSizes(sizes);
-    const packed = await bytesOf(gzip);
+    const packed = await collectBytes(gzip);
     expect(packed.length).toBe(size);
     expect(gunzipSync(packed).equals(page)).toBe(true);
-    const pieces = await piecesOf(plain);
+    const pieces = await collectPieces(plain);
     for (const piece of pieces) expect(piece.length).toBeLessThanOrEqual(65_536);
     expect(plain.length).toBe(page.length);
     expect(Buffer.concat(pieces).equals(page)).toBe(true);
@@ -45,7 +45,7 @@ test("a long page is one gzip member, and each piece inflates alone", async () =
 
 test("an empty page is one gzip member as well", async () => {
   const { gzip, plain } = await createDeflater().end(new Uint8Array());
-  expect(gunzipSync(await bytesOf(gzip))).toHaveLength(0);
+  expect(gunzipSync(await collectBytes(gzip))).toHaveLength(0);
   expect(plain.length).toBe(0);
 });
 

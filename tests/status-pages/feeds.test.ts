@@ -9,7 +9,7 @@ import { buildSection, type Visitor, createVisitor } from "../support/visitor.ts
 const page = "http://signalbox.lan:3210/status/ours";
 
 /** Both feeds, well-formed and parsed by a feed reader's parser. */
-async function feedsOf({ readHtml, restart }: Visitor, slug = "ours") {
+async function readFeeds({ readHtml, restart }: Visitor, slug = "ours") {
   await restart();
   const [rss, atom] = [
     await readHtml(`/status/${slug}/feed.rss`),
@@ -48,7 +48,7 @@ describe("the Atom feed", () => {
   test("has the fields that RFC 4287 requires, and its own address", async () => {
     await using world = await setUpStory();
     const { id, slug } = await world.defaultPage();
-    const { atom } = await feedsOf(world);
+    const { atom } = await readFeeds(world);
     expect(slug).toBe("ours");
     expect(atom).toMatchObject({
       id: `urn:uuid:${id}`,
@@ -61,7 +61,7 @@ describe("the Atom feed", () => {
 
   test("has an entry per incident, newest first, with a stable id and its last update's time", async () => {
     await using world = await setUpStory();
-    const { atom } = await feedsOf(world);
+    const { atom } = await readFeeds(world);
     expect(atom.entries).toMatchObject([
       {
         id: `urn:uuid:${world.id}`,
@@ -79,7 +79,7 @@ describe("the Atom feed", () => {
 describe("the RSS feed", () => {
   test("has the fields that RSS 2.0 requires, and its own address", async () => {
     await using world = await setUpStory();
-    const { rss } = await feedsOf(world);
+    const { rss } = await readFeeds(world);
     expect(rss).toMatchObject({
       title: "Ours",
       link: page,
@@ -87,12 +87,12 @@ describe("the RSS feed", () => {
       atom: { links: [{ href: `${page}/feed.rss`, rel: "self", type: "application/rss+xml" }] },
     });
     await world.publish({ description: "All about us & ours." });
-    expect((await feedsOf(world)).rss.description).toBe("All about us & ours.");
+    expect((await readFeeds(world)).rss.description).toBe("All about us & ours.");
   });
 
   test("has an item per incident, newest first, with a stable guid", async () => {
     await using world = await setUpStory();
-    const { rss } = await feedsOf(world);
+    const { rss } = await readFeeds(world);
     expect(rss.items).toMatchObject([
       {
         title: "Resolved: Card payments fail",
@@ -108,7 +108,7 @@ describe("the RSS feed", () => {
 
 test("every link of a feed leads to a page", async () => {
   await using world = await setUpStory();
-  const { rss, atom } = await feedsOf(world);
+  const { rss, atom } = await readFeeds(world);
   const links = [rss.link, atom.links?.[0]?.href, atom.links?.[1]?.href];
   for (const link of [...links, ...(rss.items ?? []).map((item) => item.link)])
     await world.readHtml(new URL(link ?? "").pathname);
@@ -116,7 +116,7 @@ test("every link of a feed leads to a page", async () => {
 
 test("feeds without incidents are valid", async () => {
   await using visitor = await createVisitor();
-  const { rss, atom } = await feedsOf(visitor);
+  const { rss, atom } = await readFeeds(visitor);
   expect([rss.title, rss.items ?? [], atom.title?.value, atom.entries ?? []]).toEqual([
     "Ours",
     [],
@@ -128,9 +128,9 @@ test("feeds without incidents are valid", async () => {
 
 test("a feed's id stays the same when the page moves to another address", async () => {
   await using world = await setUpStory();
-  const { atom } = await feedsOf(world);
+  const { atom } = await readFeeds(world);
   await world.publish({ slug: "moved" });
-  const { atom: moved } = await feedsOf(world, "moved");
+  const { atom: moved } = await readFeeds(world, "moved");
   expect(moved.id).toBe(atom.id as string);
   expect(moved.entries?.map(({ id }) => id)).toEqual(atom.entries?.map(({ id }) => id));
 });
@@ -141,7 +141,7 @@ test("an incident stays in the feeds for a week after its end, however long it w
   visitor.time.now += 30 * dayMs;
   await visitor.postUpdate(id, { status: "resolved" });
   const readTitles = async () => {
-    const { rss, atom } = await feedsOf(visitor);
+    const { rss, atom } = await readFeeds(visitor);
     return [rss.items ?? [], atom.entries ?? []].map(([first]) => JSON.stringify(first?.title));
   };
   for (const title of await readTitles()) expect(title).toContain("Resolved: Slow since long");
@@ -169,7 +169,7 @@ describe("maintenance in the feeds", () => {
     const { json } = await visitor.api("POST", "/api/v1/maintenance-windows", { body });
     /** The entries of both feeds, which are equal. */
     const readEntries = async () => {
-      const { rss, atom } = await feedsOf(visitor);
+      const { rss, atom } = await readFeeds(visitor);
       const messages = (atom.entries ?? []).map(({ id, title, published, updated, content }) => ({
         id,
         title: title?.value,
@@ -253,7 +253,7 @@ test("feeds name a monitor as its page does", async () => {
   });
   await visitor.publish({ sections: [buildSection("Jobs", [id, "Orders"])] });
   await report({ status: "down" });
-  const { rss, atom } = await feedsOf(visitor);
+  const { rss, atom } = await readFeeds(visitor);
   const titles = [rss.items?.[0]?.title, atom.entries?.[0]?.title?.value];
   expect(titles).toEqual(Array(2).fill("Investigating: Orders is down"));
   expect(JSON.stringify([rss, atom])).not.toContain("db-1");

@@ -14,7 +14,7 @@ async function plan({ api }: Visitor, fields: object = {}): Promise<string> {
 }
 
 /** Events of the calendar, read by a calendar parser. */
-async function eventsOf(visitor: Visitor) {
+async function readEvents(visitor: Visitor) {
   await visitor.restart();
   const { text, type } = await visitor.readHtml("/status/ours/maintenance.ics");
   expect(type).toBe("text/calendar; charset=utf-8");
@@ -35,7 +35,7 @@ async function eventsOf(visitor: Visitor) {
 describe("the calendar", () => {
   test("without planned work has one component and no event", async () => {
     await using visitor = await createVisitor();
-    expect(await eventsOf(visitor)).toEqual([]);
+    expect(await readEvents(visitor)).toEqual([]);
     const { text } = await visitor.readHtml("/status/ours/maintenance.ics");
     const components = new ICAL.Component(ICAL.parse(text)).getAllSubcomponents();
     expect(components.map(({ name }) => name)).toEqual(["vtimezone"]);
@@ -45,7 +45,7 @@ describe("the calendar", () => {
     await using visitor = await createVisitor();
     const id = await plan(visitor);
     await plan(visitor, { title: "Weekly", rrule: "FREQ=WEEKLY" });
-    const before = await eventsOf(visitor);
+    const before = await readEvents(visitor);
     expect(before.map(({ summary }) => summary).sort()).toEqual([
       "Firmware",
       ...Array(3).fill("Weekly"),
@@ -59,10 +59,10 @@ describe("the calendar", () => {
       stamp: "2026-11-20T10:00:00Z",
     });
     visitor.time.now += 60_000;
-    expect(await eventsOf(visitor)).toEqual(before);
+    expect(await readEvents(visitor)).toEqual(before);
     const moved = { startsAt: "2026-11-23T02:00:00.000Z", endsAt: "2026-11-23T03:00:00.000Z" };
     await visitor.api("PATCH", `/api/v1/maintenance-windows/${id}`, { body: moved });
-    expect((await eventsOf(visitor)).find(({ uid }) => uid === once?.uid)).toMatchObject({
+    expect((await readEvents(visitor)).find(({ uid }) => uid === once?.uid)).toMatchObject({
       from: moved.startsAt,
       to: moved.endsAt,
       stamp: "2026-11-20T10:01:00Z",
@@ -91,7 +91,7 @@ describe("the calendar", () => {
           body,
         });
         expect(status).toBe(200);
-        expect(await eventsOf(visitor)).toMatchObject([
+        expect(await readEvents(visitor)).toMatchObject([
           { summary: title, description: renderText(parseMarkdown(description)) },
         ]);
       }),

@@ -12,7 +12,7 @@ async function createPage(page: object = {}) {
   const result = ["A", "B", "C"].map((name) => visitor.createJob({ name }));
   const jobs = await Promise.all(result);
   for (const job of jobs) await job.report();
-  await visitor.pass(1);
+  await visitor.advance(1);
   const [a = "", b = "", c = ""] = jobs.map(({ id }) => id);
   await visitor.publish({ sections: [buildSection("Shop", a, b, c)], ...page });
   const readMonitors = async () => {
@@ -89,7 +89,7 @@ describe("the impact of an open incident", () => {
     const page = await createPage();
     const { a, b } = page;
     await page.jobs[0]?.report({ status: "down" });
-    await page.pass(1);
+    await page.advance(1);
     await page.open([
       [a, "degraded"],
       [b, "degraded"],

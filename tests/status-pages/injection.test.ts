@@ -62,7 +62,7 @@ afterAll(async () => {
 });
 
 /** Page of this text, which the tests of a text share because they only read. */
-const pageOf = (text: string): Promise<FilledPage> =>
+const fillPage = (text: string): Promise<FilledPage> =>
   pages.getOrInsertComputed(text, () => createPageWithText(text));
 
 /**
@@ -89,8 +89,8 @@ for (const [what, text] of Object.entries(hostile))
     const markdown = renderText(parseMarkdown(text));
 
     test("are text on the page, not markup", async () => {
-      const plain = await pageOf("plain");
-      const world = await pageOf(text);
+      const plain = await fillPage("plain");
+      const world = await fillPage(text);
       for (const part of ["", "/history", "/incidents/"]) {
         const readHtml = async (of: typeof world) =>
           (await of.ours(part === "/incidents/" ? part + of.incidentId : part)).text;
@@ -108,8 +108,8 @@ for (const [what, text] of Object.entries(hostile))
     });
 
     test("are text in the feeds, not elements", async () => {
-      const plain = await pageOf("plain");
-      const world = await pageOf(text);
+      const plain = await fillPage("plain");
+      const world = await fillPage(text);
       for (const part of ["/feed.rss", "/feed.atom"])
         expect(readXmlShape((await world.ours(part)).text)).toEqual(
           readXmlShape((await plain.ours(part)).text),
@@ -138,7 +138,7 @@ for (const [what, text] of Object.entries(hostile))
     });
 
     test("are complete in the JSON, which no browser treats as a page", async () => {
-      const world = await pageOf(text);
+      const world = await fillPage(text);
       for (const part of [".json", "/api/v2/summary.json"]) {
         const { type, headers } = await world.ours(part);
         expect([type, headers.get("x-content-type-options")]).toEqual([
@@ -161,15 +161,15 @@ for (const [what, text] of Object.entries(hostile))
     });
 
     test("are text in the badges, not markup", async () => {
-      const plain = await pageOf("plain");
-      const world = await pageOf(text);
+      const plain = await fillPage("plain");
+      const world = await fillPage(text);
       const badges = await world.badges();
       expect(badges.map(readXmlShape)).toEqual((await plain.badges()).map(readXmlShape));
     });
 
     test("start no line of the calendar", async () => {
-      const plain = await pageOf("plain");
-      const world = await pageOf(text);
+      const plain = await fillPage("plain");
+      const world = await fillPage(text);
       const readLines = async (of: typeof world) =>
         (await of.ours("/maintenance.ics")).text
           .replace(/\r\n[ \t]/g, "")

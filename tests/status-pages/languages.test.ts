@@ -377,7 +377,7 @@ describe("everything that readers see is in the language of the page", () => {
     await page.createIncident({ title: "Авария", severity: "major" });
     await page.planWindow({ title: "Кабели" });
     page.site.failNow();
-    await page.pass(120);
+    await page.advance(120);
     await page.send();
     expect(page.mails.length).toBeGreaterThan(2);
     for (const { text, headers } of page.mails)
@@ -439,7 +439,7 @@ test("an Arabic page, its feed and its mails are Arabic, with Latin names isolat
   await page.mailbox();
   expect((await page.signUp("bob@team.example")).status).toBe(200);
   await page.planWindow({ title: "Disks" });
-  await page.pass(120);
+  await page.advance(120);
   await page.send();
   const subjects = page.mails.map(({ headers }) => headers["subject"]?.[0] ?? "");
   expect(subjects).toContain("صيانة مجدولة: \u2068Disks\u2069 – الحالة");

@@ -8,7 +8,7 @@ async function createNested(names: string, fields: Record<string, object> = {}, 
   const result = all.map((name) => visitor.createJob({ name: `Monitor ${name}` }));
   const jobs = await Promise.all(result);
   for (const job of jobs) await job.report();
-  await visitor.pass(1);
+  await visitor.advance(1);
   const sections = all.map((name, index) => ({
     ...buildSection(`Section ${name}`, jobs[index]?.id ?? ""),
     nested: name === name.toLowerCase(),
@@ -61,7 +61,7 @@ describe("a folded section", () => {
     const readLine = async () => readWords(await page.read(), "details.sec > summary .word");
     expect(await readLine()).toEqual(["All 2 up"]);
     await page.jobs[1]?.report({ status: "down" });
-    await page.pass(1);
+    await page.advance(1);
     expect(await readLine()).toEqual(["Down"]);
   });
 

@@ -22,18 +22,18 @@ async function createPast(settings: Parameters<typeof createVisitor>[0] = {}) {
   const [shop, cards, mail] = jobs as [(typeof jobs)[0], (typeof jobs)[0], (typeof jobs)[0]];
   const section = buildSection("Jobs", shop.id, cards.id, mail.id);
   await visitor.publish({ sections: [section], showPaused: true, historyDays: 30 });
-  const pass = async (ms: number) => {
+  const advance = async (ms: number) => {
     time.now += ms;
     await visitor.maintenance.runOnce();
     await visitor.engine.runOnce();
   };
-  await pass(minuteMs);
+  await advance(minuteMs);
   return {
     ...visitor,
     jobs,
     shop,
     cards,
-    pass,
+    advance,
     readAt: (at: number, suffix = "", slug = "ours") =>
       visitor.get(`/status/${slug}${suffix}?at=${formatMinute(at)}`),
   };
@@ -151,14 +151,14 @@ describe("a page as of a past time", () => {
         await using past = await createPast();
         const seen: [at: number, page: unknown][] = [];
         for (const action of all) {
-          await past.pass(minuteMs / 2);
+          await past.advance(minuteMs / 2);
           await perform(past, action);
-          await past.pass(minuteMs / 2);
+          await past.advance(minuteMs / 2);
           seen.push([past.time.now, await readPresent(past)]);
         }
         // Private incidents would be left out of the past, too.
         for (const { id } of (await past.api("GET", "/api/v1/incidents?per_page=100")).json.data) {
-          await past.pass(1_000);
+          await past.advance(1_000);
           await past.postUpdate(id, { public: true });
         }
         for (const [at, page] of seen) {
@@ -173,15 +173,15 @@ describe("a page as of a past time", () => {
 
   test("leaves out incidents that were private then, or are private or deleted today", async () => {
     await using past = await createPast();
-    const { createIncident, postUpdate, api, pass, time } = past;
+    const { createIncident, postUpdate, api, advance, time } = past;
     const open = (title: string, fields = {}) => createIncident({ title, ...fields });
     const published = await open("Published later", { public: false });
     const hidden = await open("Hidden later");
     const deleted = await open("Deleted later");
     await open("Public");
-    await pass(minuteMs);
+    await advance(minuteMs);
     const at = time.now;
-    await pass(minuteMs);
+    await advance(minuteMs);
     await postUpdate(published.id, { public: true });
     await postUpdate(hidden.id, { public: false });
     expect((await api("DELETE", `/api/v1/incidents/${deleted.id}`)).status).toBe(200);
@@ -194,9 +194,9 @@ describe("a page as of a past time", () => {
 
   test("shows a corrected text instead of the one that was there", async () => {
     await using past = await createPast();
-    const { createIncident, api, pass, time, readAt } = past;
+    const { createIncident, api, advance, time, readAt } = past;
     const { id } = await createIncident({ message: "The password is swordfish." });
-    await pass(minuteMs);
+    await advance(minuteMs);
     const at = time.now;
     const { updates } = (await api("GET", `/api/v1/incidents/${id}`)).json.data;
     const path = `/api/v1/incidents/${id}/updates/${updates[0].id}`;
@@ -209,25 +209,25 @@ describe("a page as of a past time", () => {
 
   test("shows no change that is held, and none that was undone", async () => {
     await using past = await createPast();
-    const { api, pass, time, readAt } = past;
+    const { api, advance, time, readAt } = past;
     const headers = { Prefer: "hold=10" };
     const held = await api("POST", "/api/v1/incidents?hold=10", {
       body: { title: "Undone" },
       headers,
     });
     expect(held.status).toBe(202);
-    await pass(minuteMs / 60);
+    await advance(minuteMs / 60);
     const path = `/api/v1/held-changes/${held.json.data.id}`;
     expect((await api("DELETE", path)).status).toBe(200);
-    await pass(minuteMs);
+    await advance(minuteMs);
     expect((await readAt(time.now)).text).not.toContain("Undone");
   });
 
   test("has the figures and bars up to the last complete hour", async () => {
     await using past = await createPast();
-    const { database, time, jobs, readAt, pass } = past;
+    const { database, time, jobs, readAt, advance } = past;
     time.now = Math.ceil(time.now / dayMs) * dayMs + 2 * hourMs;
-    await pass(0);
+    await advance(0);
     const hour = Math.floor(time.now / hourMs);
     const add = database.query(
       "INSERT OR REPLACE INTO uptime_hours VALUES (?, ?, ?, 0, ?, 0, 0, 0, 0, NULL, NULL, NULL)",
@@ -266,9 +266,9 @@ describe("the address of a past time", () => {
 
   test("names the day of the last bar instead of today", async () => {
     await using world = await createPast();
-    const { time, pass, readAt, readHtml } = world;
+    const { time, advance, readAt, readHtml } = world;
     const then = time.now;
-    await pass(3 * dayMs);
+    await advance(3 * dayMs);
     const readLegend = ({ text }: { text: string }) =>
       readWords(text, ".legend")[0]?.replace(/\s+/g, " ");
     const day = new Intl.DateTimeFormat("en-GB", {
@@ -282,11 +282,11 @@ describe("the address of a past time", () => {
 
   test("names a whole minute: seconds make no other page", async () => {
     await using past = await createPast();
-    const { time, get, createIncident, pass } = past;
+    const { time, get, createIncident, advance } = past;
     const minute = new Date(time.now).toISOString().slice(0, 16);
-    await pass(20_000);
+    await advance(20_000);
     await createIncident({ title: "Twenty seconds later" });
-    await pass(20_000);
+    await advance(20_000);
     for (const at of [`${minute}Z`, `${minute}:39Z`, `${minute}:39.999Z`]) {
       const { status, text } = await get(`/status/ours?at=${at}`);
       expect([at, status, text.includes("Twenty seconds later")]).toEqual([at, 200, false]);
@@ -344,7 +344,7 @@ describe("the address of a past time", () => {
 describe("a past page that not everyone can open", () => {
   test("shows sections for signed-in people to nobody else, with their incidents and maintenance", async () => {
     await using past = await createPast();
-    const { publish, shop, cards, createIncident, api, pass, time, readAt } = past;
+    const { publish, shop, cards, createIncident, api, advance, time, readAt } = past;
     const secret = { ...buildSection("CANARY-section", [cards.id, "CANARY-name"]) };
     await publish({
       sections: [buildSection("Jobs", shop.id), { ...secret, audience: "signed-in" }],
@@ -356,9 +356,9 @@ describe("a past page that not everyone can open", () => {
     const body = { title: "CANARY-work", startsAt, endsAt, monitorIds: [cards.id] };
     await api("POST", maintenancePath, { body });
     await cards.report({ status: "down" });
-    await pass(minuteMs);
+    await advance(minuteMs);
     const at = time.now;
-    await pass(minuteMs);
+    await advance(minuteMs);
     for (const suffix of ["", ".json"])
       expect((await readAt(at, suffix)).text).not.toContain("CANARY");
     // The incident moves to a monitor for everyone. It was not theirs then.
@@ -370,10 +370,10 @@ describe("a past page that not everyone can open", () => {
 
   test("asks for the password, and is a secret of its organization", async () => {
     await using past = await createPast({ addressOf });
-    const { publish, createPage, createIncident, time, readAt, theirs, pass } = past;
+    const { publish, createPage, createIncident, time, readAt, theirs, advance } = past;
     await createPage({ visibility: "hidden" });
     await createIncident({ title: "CANARY" });
-    await pass(minuteMs);
+    await advance(minuteMs);
     await publish({ visibility: "password", password: "correct horse battery" });
     expect([(await readAt(time.now)).status, (await readAt(time.now, ".json")).status]).toEqual([
       403, 403,
@@ -390,11 +390,11 @@ describe("a past page that not everyone can open", () => {
 
 test("the page of a past incident leads to the status page at its first minute", async () => {
   await using world = await createPast();
-  const { createIncident, postUpdate, pass, time, readHtml } = world;
-  await pass(10_000);
+  const { createIncident, postUpdate, advance, time, readHtml } = world;
+  await advance(10_000);
   const { id } = await createIncident();
   const minute = formatMinute(time.now + 50_000);
-  await pass(3 * minuteMs);
+  await advance(3 * minuteMs);
   await postUpdate(id, { status: "resolved" });
   const { text } = await readHtml(`/status/ours/incidents/${id}`);
   expect(text).toContain(`href="/status/ours/?at=${minute}"`);

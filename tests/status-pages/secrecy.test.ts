@@ -234,7 +234,7 @@ async function createEverything(site: { at(path?: string): string }) {
     await one.report({ status: "down", msg: markText("said") });
   }
   await inGroup.report();
-  await visitor.pass(61);
+  await visitor.advance(61);
   expect(await visitor.readStatus(web.id)).toBe("down");
   await visitor.createIncident({
     title: "Public incident",

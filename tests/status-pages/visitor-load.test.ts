@@ -6,7 +6,7 @@ import { signInMember } from "../support/people.ts";
 import { buildSection, type Visitor, createVisitor } from "../support/visitor.ts";
 
 /** Returns a counter of page reads: each read queries the names of its groups once. */
-function readingsOf({ store }: Visitor) {
+function countReadings({ store }: Visitor) {
   let count = 0;
   const query = store.query.bind(store);
   store.query = (text, parameters) => {
@@ -30,7 +30,7 @@ test("requests for unknown or unpublished records cause no read of the page", as
     (await createIncident({ monitorId: elsewhere.id })).id,
     (await theirs.api("POST", "/api/v1/incidents", { body: { title: "Theirs" } })).json.data.id,
   ];
-  const readings = readingsOf(visitor);
+  const readings = countReadings(visitor);
   const paths = [
     ...[...hidden, ...createRandomIds(100)].map((id) => `/status/payments/incidents/${id}`),
     ...Array.from({ length: 100 }, (_, year) => `/status/ours/history?month=${1900 + year}-07`),
@@ -56,7 +56,7 @@ test("all outputs of a page share one read per second, for all visitors", async 
     body: { smtp: { host: "mail.team.example", from: "status@team.example" } },
   });
   await restart();
-  const readings = readingsOf(visitor);
+  const readings = countReadings(visitor);
   const parts = [
     "",
     ".json",

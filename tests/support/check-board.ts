@@ -26,7 +26,7 @@ export async function createWatch(settings: Parameters<typeof createDashboard>[0
   return {
     ...board,
     /** Advances the clock by a number of seconds and runs due work. */
-    pass: async (seconds: number) => {
+    advance: async (seconds: number) => {
       for (const end = time.now + seconds * 1000; time.now < end;) {
         time.now = Math.min(time.now + tickMs, end);
         await maintenance.runOnce();

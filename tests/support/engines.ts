@@ -31,7 +31,7 @@ export async function createMigratedStore(): Promise<TestStore> {
 }
 
 const getMigratedImage = () =>
-  (migrated ??= createImageOf((database) => void migrate(database, assets.migrations)));
+  (migrated ??= buildImage((database) => void migrate(database, assets.migrations)));
 
 const openStore = async (image: Uint8Array) =>
   isOnRqlite ? openOnRqlite(image) : openEmbedded(image);
@@ -55,14 +55,14 @@ export function createStoreFactory<T>(
 
 /** A fresh store with these tables and the guard table. */
 export async function createStoreWithTables(...tables: string[]): Promise<TestStore> {
-  const image = createImageOf((database) => {
+  const image = buildImage((database) => {
     database.run("CREATE TABLE guards (holds INTEGER NOT NULL CHECK (holds = 1)) STRICT");
     for (const table of tables) database.run(table);
   });
   return openStore(image);
 }
 
-function createImageOf(make: (database: Database) => void, forRqlite = isOnRqlite): Uint8Array {
+function buildImage(make: (database: Database) => void, forRqlite = isOnRqlite): Uint8Array {
   using database = openDatabase(":memory:");
   // A database of 280 tables and indexes has a page for each, which every test copies.
   database.run("PRAGMA page_size = 1024");
@@ -99,10 +99,7 @@ let migratedForRqlite: Uint8Array | undefined;
 
 /** Replaces a node's database by a fresh one after all migrations. */
 export async function loadMigrated({ host }: Pick<RqliteNode, "host">) {
-  migratedForRqlite ??= createImageOf(
-    (database) => void migrate(database, assets.migrations),
-    true,
-  );
+  migratedForRqlite ??= buildImage((database) => void migrate(database, assets.migrations), true);
   await loadImage(host, migratedForRqlite);
 }
 

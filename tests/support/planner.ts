@@ -60,10 +60,13 @@ export async function createPlanner() {
 type Planner = Awaited<ReturnType<typeof createPlanner>>;
 
 /** A site that is checked every 5 minutes and is up, with its alert channel. */
-export async function createWatchedSite({ inbox, createSite, pass }: Planner, fields: object = {}) {
+export async function createWatchedSite(
+  { inbox, createSite, advance }: Planner,
+  fields: object = {},
+) {
   const hook = await inbox();
   const site = await createSite({ interval: 300, alertChannelIds: [hook.id], ...fields });
-  await pass(1);
+  await advance(1);
   return {
     hook,
     site,

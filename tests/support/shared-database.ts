@@ -35,7 +35,7 @@ export async function createSharing(settings: Settings = {}) {
   }
 
   /** Advances these appliances by a number of seconds; the others do nothing. */
-  async function passTime(seconds: number, servers: readonly Server[]) {
+  async function advance(seconds: number, servers: readonly Server[]) {
     for (const end = time.now + seconds * 1_000; time.now < end;) {
       time.now = Math.min(time.now + 250, end);
       await run(servers);
@@ -45,8 +45,8 @@ export async function createSharing(settings: Settings = {}) {
   const engines = [start("a"), start("b")] as const;
   const [{ appliance, app }] = engines;
   const ours = await addOrganization(appliance, app, "Ours");
-  await passTime(8, engines);
-  return { store, database, time, start, pass: passTime, both: engines, ours };
+  await advance(8, engines);
+  return { store, database, time, start, advance, both: engines, ours };
 }
 
 export type Sharing = Awaited<ReturnType<typeof createSharing>>;

@@ -36,7 +36,10 @@ describe("notified channels", () => {
     at,
     error: error ?? null,
   });
-  const describeNotifiedOf = (attached: number, ...notified: ReturnType<typeof buildNotified>[]) =>
+  const describeNotifiedChannels = (
+    attached: number,
+    ...notified: ReturnType<typeof buildNotified>[]
+  ) =>
     describeNotified(
       { monitorId: "m", attached, notified, alertId: null, acknowledgedBy: [], incident: null },
       false,
@@ -44,7 +47,7 @@ describe("notified channels", () => {
 
   test("are named; those that failed are counted, because the banner names them", () => {
     expect(
-      describeNotifiedOf(
+      describeNotifiedChannels(
         2,
         buildNotified("Slack", "delivered"),
         buildNotified("Mail", "failed", "refused"),
@@ -60,28 +63,29 @@ describe("notified channels", () => {
   });
   test("are shown as none if no channel could be reached, with the reason", () => {
     const noOneReached = { words: "No one reached", detail: "Mail: refused", isBad: true };
-    expect(describeNotifiedOf(1, buildNotified("Mail", "pending", "refused"))).toMatchObject(
+    expect(describeNotifiedChannels(1, buildNotified("Mail", "pending", "refused"))).toMatchObject(
       noOneReached,
     );
-    expect(describeNotifiedOf(1, buildNotified("Mail", "failed", "refused"))).toMatchObject(
+    expect(describeNotifiedChannels(1, buildNotified("Mail", "failed", "refused"))).toMatchObject(
       noOneReached,
     );
   });
   test("are unknown during the first attempt", () => {
-    expect(describeNotifiedOf(1, buildNotified("Mail", "pending"))).toMatchObject({
+    expect(describeNotifiedChannels(1, buildNotified("Mail", "pending"))).toMatchObject({
       words: "being alerted",
       isBad: false,
     });
   });
   test("are none in their quiet hours", () => {
     const noAlertSent = { words: "No alert sent", detail: "Quiet hours of Mail", isBad: false };
-    expect(describeNotifiedOf(1, buildNotified("Mail", "held"))).toMatchObject(noAlertSent);
+    expect(describeNotifiedChannels(1, buildNotified("Mail", "held"))).toMatchObject(noAlertSent);
     expect(
-      describeNotifiedOf(2, buildNotified("Mail", "held"), buildNotified("Slack", "pending")).words,
+      describeNotifiedChannels(2, buildNotified("Mail", "held"), buildNotified("Slack", "pending"))
+        .words,
     ).toBe("being alerted");
   });
   test("are none without a channel, or if the monitor is muted", () => {
-    expect(describeNotifiedOf(0)).toMatchObject({ detail: "No alert channel", isBad: true });
+    expect(describeNotifiedChannels(0)).toMatchObject({ detail: "No alert channel", isBad: true });
     const muted = describeNotified(
       {
         monitorId: "m",

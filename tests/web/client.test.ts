@@ -7,7 +7,7 @@ import {
   unwrapData,
   addIfMatch,
   unwrapPage,
-  apiPathOf,
+  buildApiPath,
   setOrganization,
   Unreachable,
   v1,
@@ -205,7 +205,7 @@ test("requests continue while a page is left, unless the browser forbids it", as
 });
 
 test("a route knows its path in the public API", () => {
-  expect(apiPathOf(v1["status-pages"]({ id }).subscribers)).toBe(
+  expect(buildApiPath(v1["status-pages"]({ id }).subscribers)).toBe(
     `/api/v1/status-pages/${id}/subscribers`,
   );
 });

@@ -1,4 +1,4 @@
-/** Fields of the monitor's editor: summaries of its closed parts, and the interval of a type. */
+/** The monitor editor: summaries of collapsed sections, and the default interval of each type. */
 import { expect, test } from "bun:test";
 import { z } from "zod";
 import { channelKinds } from "../../src/alerting/channels/kinds-schema.ts";

@@ -1,7 +1,7 @@
 /** Copies to the clipboard, downloads files, and renders actions as curl commands. */
 import { Button, Modal } from "@mantine/core";
 import type { ReactNode } from "react";
-import { apiPathOf } from "../data/client.ts";
+import { buildApiPath } from "../data/client.ts";
 import { Icon } from "./display/icons.tsx";
 import { notifyError, notify } from "./toasts.tsx";
 import { t } from "../language/text.ts";
@@ -18,7 +18,7 @@ export const copyCurl = (action: Action) => void copyText(buildCurl(action), "cu
 
 function buildCurl({ method, route, query = {}, body }: Action): string {
   const search = new URLSearchParams(query).toString();
-  const address = `${location.origin}${apiPathOf(route)}`;
+  const address = `${location.origin}${buildApiPath(route)}`;
   const lines = [
     // Quoted, because shells interpret `?` and `&`.
     `curl ${method === "GET" ? "" : `-X ${method} `}${search === "" ? address : `'${address}?${search}'`}`,

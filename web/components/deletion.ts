@@ -21,10 +21,12 @@ function markDeleted(id: string, isDeleted: boolean) {
 }
 
 /** Key of a postmortem, which has no ID of its own. */
-export const postmortemKeyOf = (incidentId: string) => `postmortem ${incidentId}`;
+export const buildPostmortemKey = (incidentId: string) => `postmortem ${incidentId}`;
 
 const keyOf = ({ operation, subjectId }: HeldChange) =>
-  operation === "deleteIncidentPostmortem" ? postmortemKeyOf(subjectId ?? "") : (subjectId ?? "");
+  operation === "deleteIncidentPostmortem"
+    ? buildPostmortemKey(subjectId ?? "")
+    : (subjectId ?? "");
 
 /** IDs of records that were just deleted, or whose deletion is held. Lists hide them. */
 export function useDeleting(): ReadonlySet<string> {

@@ -4,7 +4,8 @@ import { Icon, type IconName } from "./display/icons.tsx";
 
 type Tab<T extends string> = { value: T; label: string; icon: IconName };
 
-const idOf = (name: string, value: string, part: "tab" | "panel") => `${name}-${value}-${part}`;
+const buildPartId = (name: string, value: string, part: "tab" | "panel") =>
+  `${name}-${value}-${part}`;
 
 /** The row of tabs. `name` identifies it within the page. */
 export function TabRow<T extends string>({
@@ -28,7 +29,7 @@ export function TabRow<T extends string>({
     const next = tabs[(at + step + tabs.length) % tabs.length];
     if (next === undefined) return;
     onChange(next.value);
-    document.getElementById(idOf(name, next.value, "tab"))?.focus();
+    document.getElementById(buildPartId(name, next.value, "tab"))?.focus();
   }
   return (
     <div role="tablist" aria-label={label} className="tab-row" onKeyDown={move}>
@@ -37,8 +38,8 @@ export function TabRow<T extends string>({
           key={one.value}
           type="button"
           role="tab"
-          id={idOf(name, one.value, "tab")}
-          aria-controls={idOf(name, one.value, "panel")}
+          id={buildPartId(name, one.value, "tab")}
+          aria-controls={buildPartId(name, one.value, "panel")}
           aria-selected={one.value === value}
           tabIndex={one.value === value ? 0 : -1}
           onClick={() => onChange(one.value)}
@@ -54,7 +55,7 @@ export function TabRow<T extends string>({
 /** Props of the panel of a tab. */
 export const tabPanelOf = (name: string, value: string, selected: string) => ({
   role: "tabpanel",
-  id: idOf(name, value, "panel"),
-  "aria-labeledby": idOf(name, value, "tab"),
+  id: buildPartId(name, value, "panel"),
+  "aria-labeledby": buildPartId(name, value, "tab"),
   hidden: value !== selected,
 });

@@ -80,7 +80,8 @@ export const { dashboard } = treaty<App>("", {
 export const { v1 } = dashboard.api;
 
 /** Path of a REST API route for scripts, which use API keys: without `/dashboard`. */
-export const apiPathOf = (route: { "~path": string }) => route["~path"].replace("/dashboard", "");
+export const buildApiPath = (route: { "~path": string }) =>
+  route["~path"].replace("/dashboard", "");
 
 const etags = new WeakMap<object, string>();
 let organizationId: string | null = null;

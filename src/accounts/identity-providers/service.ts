@@ -43,7 +43,7 @@ import {
 } from "./store.ts";
 
 const kind = "provider";
-const secretPathOf = (id: string) => `identity-provider/${id}`;
+const buildSecretPath = (id: string) => `identity-provider/${id}`;
 
 /** A provider with its decrypted secret and its organizations. */
 export type OpenedProvider = ProviderSettings &
@@ -52,7 +52,7 @@ export type OpenedProvider = ProviderSettings &
   };
 
 function openSettings(vault: Vault, { id, settings, secrets }: ProviderRow): ProviderSettings {
-  const opened = openAll(vault, secretPathOf(id), secrets);
+  const opened = openAll(vault, buildSecretPath(id), secrets);
   const settingsWithSecrets = joinSecrets(providerKinds, kind, JSON.parse(settings), opened);
   return ProviderSettings.parse(settingsWithSecrets);
 }
@@ -140,7 +140,7 @@ function sealSettings(vault: Vault, id: string, whole: ProviderSettings) {
   const { settings, secrets } = splitSecrets(providerKinds, kind, whole);
   return {
     settings: JSON.stringify(settings),
-    secrets: sealAll(vault, secretPathOf(id), secrets),
+    secrets: sealAll(vault, buildSecretPath(id), secrets),
   };
 }
 

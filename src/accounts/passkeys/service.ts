@@ -33,19 +33,19 @@ const algorithms = [-8, -7, -257];
 /** A challenge is valid for one purpose: adding a passkey, a sign-in, or the second step of a sign-in. */
 type Purpose = "sign-in" | `add ${string}` | `second-factor ${string}`;
 
-const challengePathOf = (purpose: Purpose) => `passkey-challenge/${purpose}`;
+const buildChallengePath = (purpose: Purpose) => `passkey-challenge/${purpose}`;
 
 /** Creates a challenge with its time. It is sealed, so that nothing must be stored for visitors. */
 export const createChallenge = (
   { vault, clock }: Pick<VisitorContext, "vault" | "clock">,
   to: Purpose,
-) => Buffer.from(vault.seal(String(clock()), challengePathOf(to))).toString("base64url");
+) => Buffer.from(vault.seal(String(clock()), buildChallengePath(to))).toString("base64url");
 
 /** Returns the time of a challenge; null if it was not created for this purpose. */
 function openChallenge(vault: Vault, challenge: string, purpose: Purpose): number | null {
   try {
     const sealed = Buffer.from(challenge, "base64url").toString();
-    return Number(vault.open(sealed, challengePathOf(purpose)));
+    return Number(vault.open(sealed, buildChallengePath(purpose)));
   } catch {
     return null;
   }

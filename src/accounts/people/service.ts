@@ -100,13 +100,13 @@ async function buildRevocations(
   const mayMakeKeys = remainingRole !== null && isAtLeast(remainingRole, "admin");
   return [
     ...(role === "owner" ? [guardHasOwner(scope.organizationId)] : []),
-    ...(await revokeInvitationsOf(scope, personId, ended)),
+    ...(await revokeInvitations(scope, personId, ended)),
     ...(mayMakeKeys ? [] : await buildKeyRevocations(scope, personId)),
   ];
 }
 
 /** Revokes the invitations that a person sent to these roles. */
-async function revokeInvitationsOf(scope: Scope, invitedById: string, role: readonly Role[]) {
+async function revokeInvitations(scope: Scope, invitedById: string, role: readonly Role[]) {
   const { store, organizationId } = scope;
   const where = matchValues(invitations, { organizationId, invitedById, role });
   const ownInvitations = await store.db

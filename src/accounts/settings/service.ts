@@ -72,13 +72,13 @@ function toSettingsRecord(row: SettingsRow): SettingsRecord {
 /** Returns the mail server with decrypted secrets; null if none is set. */
 export function openSmtp(vault: Vault, row: SettingsRow): SmtpSettings | null {
   if (row.smtp === null) return null;
-  const secrets = openAll(vault, settingsPathOf(row.organizationId), row.secrets);
+  const secrets = openAll(vault, buildSettingsPath(row.organizationId), row.secrets);
   const { smtp } = joinSecrets(settingsKinds, kind, { smtp: JSON.parse(row.smtp) }, secrets);
   const unset = { password: null, clientSecret: null, serviceAccountKey: null };
   return { ...unset, ...addedDefaults, ...(smtp as StoredSmtp) };
 }
 
-function settingsPathOf(organizationId: string): string {
+function buildSettingsPath(organizationId: string): string {
   return `${organizationId}/settings`;
 }
 
@@ -168,7 +168,7 @@ export async function patchSettings(
     keepDeletedDays: patch.keepDeletedDays ?? before.keepDeletedDays,
     oneAlertPerCause: patch.oneAlertPerCause ?? before.oneAlertPerCause,
     reportMails: addStartTimes(patch.reportMails, before.reportMails, scope.clock()),
-    secrets: sealAll(vault, settingsPathOf(organizationId), secrets),
+    secrets: sealAll(vault, buildSettingsPath(organizationId), secrets),
     ...buildNextVersion(before, formatTimestamp(scope.clock())),
   };
 }

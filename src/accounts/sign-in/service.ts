@@ -216,7 +216,7 @@ async function tryCode(context: VisitorContext, code: string): Promise<Stage> {
   const used = await tryWithLimits(
     context,
     () => buildCodeUse(context, person, code, now, createWrongCodeError),
-    await codeLimitKeyOf(context, person.id),
+    await buildCodeLimitKey(context, person.id),
   );
   if (used !== null) {
     const waiting = guardWaiting(session.id, signInRequiredError);
@@ -243,7 +243,7 @@ async function tryCode(context: VisitorContext, code: string): Promise<Stage> {
  * Returns the key by which wrong codes are limited: the person, from any address. Networks of the
  * person's sessions have separate limits, so that strangers can't lock the person out there.
  */
-async function codeLimitKeyOf(
+async function buildCodeLimitKey(
   { store, address }: VisitorContext,
   personId: string,
 ): Promise<string> {

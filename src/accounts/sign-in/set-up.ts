@@ -71,12 +71,12 @@ export async function completeSetUp(
 const validMs = 30 * 60_000;
 
 /** Returns the path of the file with the token. Only the owner of the data directory can read it. */
-const setUpFileOf = (dataDir: string) => join(dataDir, "set-up-token");
+const buildSetUpFilePath = (dataDir: string) => join(dataDir, "set-up-token");
 
 /** Creates a set-up token and writes it to a file with mode 0600. */
 export function createSetUp(dataDir: string, clock: Clock): SetUp & { token: string } {
   const token = createToken(43);
-  const file = setUpFileOf(dataDir);
+  const file = buildSetUpFilePath(dataDir);
   const temporaryFile = `${file}.new-${process.pid}`;
   rmSync(temporaryFile, { force: true });
   writeFileSync(temporaryFile, `${token}\n`, { mode: 0o600, flag: "wx" });
@@ -100,6 +100,6 @@ export function createSetUpForToken(token: string, clock: Clock, remove: () => v
 
 /** Rejects every token, because the appliance already has people. */
 export function removeSetUp(dataDir: string): SetUp {
-  rmSync(setUpFileOf(dataDir), { force: true });
+  rmSync(buildSetUpFilePath(dataDir), { force: true });
   return { isToken: () => false, endSetUp: () => {} };
 }

@@ -32,10 +32,10 @@ export type Attempt = {
 
 const prefix = "signalbox_attempt_";
 const lifetimeMs = singleSignOnBounds.attemptMinutes.value * 60_000;
-const sealLocationOf = (state: string) => `sign-in-attempt/${state}`;
+const buildSealLocation = (state: string) => `sign-in-attempt/${state}`;
 
 /** Names start with the time, so that the oldest attempt can be forgotten without decrypting any. */
-const nameOf = ({ startedAt, state }: Attempt) =>
+const buildCookieName = ({ startedAt, state }: Attempt) =>
   `${prefix}${String(startedAt).padStart(14, "0")}_${sha256(state).slice(0, 16)}`;
 
 /** Stores a new attempt. Authelia rejects a state or nonce that is too short; these have 256 bits. */
@@ -61,8 +61,8 @@ export function rememberAttempt(
   ))
     cookies.set({ name, value: "", maxAgeSeconds: 0, sameSite: "Lax" });
   cookies.set({
-    name: nameOf(attempt),
-    value: vault.seal(JSON.stringify(attempt), sealLocationOf(attempt.state)),
+    name: buildCookieName(attempt),
+    value: vault.seal(JSON.stringify(attempt), buildSealLocation(attempt.state)),
     maxAgeSeconds: lifetimeMs / 1000,
     sameSite: "Lax",
   });
@@ -79,7 +79,7 @@ export function takeAttempt(
   if (name === undefined) return null;
   cookies.set({ name, value: "", maxAgeSeconds: 0, sameSite: "Lax" });
   try {
-    const opened = vault.open(cookies.read(name) ?? "", sealLocationOf(state));
+    const opened = vault.open(cookies.read(name) ?? "", buildSealLocation(state));
     const attempt = parseJsonOrNull(opened) as Attempt | null;
     return attempt !== null && Math.abs(clock() - attempt.startedAt) < lifetimeMs ? attempt : null;
   } catch {

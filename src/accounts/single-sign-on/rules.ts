@@ -132,8 +132,8 @@ function findMappedRole(
 export type Grant = { role: Role | null; isGranted: boolean };
 
 /**
- * Returns the role after a sign-in. A mapped group decides. Without one, a role that came from a
- * group becomes the default role, or ends without one. A role that people gave stays unchanged.
+ * Returns the role after a sign-in, by the person's mapped groups. Without a mapped group, a role from a group is replaced
+ * by the default role; without a default role, the membership ends. A role that people gave stays unchanged.
  */
 export function grantAfter(
   opened: OpenedOrganization,

@@ -28,7 +28,7 @@ import { people, recoveryCodes, sessions } from "../../database/tables/accounts.
 
 const recoveryCodeCount = 10;
 
-const totpPathOf = ({ id }: Pick<PersonRow, "id">) => `person/${id}/totp`;
+const buildTotpPath = ({ id }: Pick<PersonRow, "id">) => `person/${id}/totp`;
 
 /** Returns statements that use this code, guarded against concurrent use; null for a wrong or used code. */
 export async function buildCodeUse(
@@ -43,7 +43,7 @@ export async function buildCodeUse(
     person.totpSecret === null
       ? null
       : await findAcceptedStep(
-          vault.open(person.totpSecret, totpPathOf(person)),
+          vault.open(person.totpSecret, buildTotpPath(person)),
           stripSpaces(code),
           now,
           person.totpStep,
@@ -80,7 +80,7 @@ export async function findClockIssue(
   now: number,
 ): Promise<string | null> {
   if (person.totpSecret === null) return null;
-  const secret = vault.open(person.totpSecret, totpPathOf(person));
+  const secret = vault.open(person.totpSecret, buildTotpPath(person));
   const step = await findStepByWrongClock(secret, stripSpaces(code), now);
   const isUsed = step !== null && step <= person.totpStep && person.totpStep <= getLatestStep(now);
   if (step === null || isUsed || namedSteps.has(`${person.id} ${step}`)) return null;
@@ -101,7 +101,7 @@ export function beginTwoFactor(context: SignedInContext, password: string) {
         "An authenticator app is set up. Turn two-factor off before you set it up again.",
       );
     const secret = await createTotpSecret();
-    const totpPending = vault.seal(secret, totpPathOf(person));
+    const totpPending = vault.seal(secret, buildTotpPath(person));
     await store.atomic([
       ...changePerson(store, person, { totpPending }),
       ...buildPersonAudit(context, "person.two-factor-begun"),
@@ -117,7 +117,7 @@ export async function confirmTwoFactor(context: SignedInContext, code: string) {
     const person = await getOwnRow(context);
     if (person.totpPending === null)
       throw new AppError("CONFLICT", "Two-factor was not started, or is already on.");
-    const secret = vault.open(person.totpPending, totpPathOf(person));
+    const secret = vault.open(person.totpPending, buildTotpPath(person));
     const codeDigits = stripSpaces(code);
     const now = clock();
     const step = await tryWithLimits(context, async () =>

@@ -99,7 +99,7 @@ export function columnsOf(scope: Scope, id: string, channel: NewAlertChannel) {
     // Only contact methods have one.
     gatewayId: (channel["gatewayId"] ?? null) as string | null,
     settings: JSON.stringify(settings),
-    secrets: sealAll(scope.vault, channelPathOf(scope, id), secrets),
+    secrets: sealAll(scope.vault, buildChannelPath(scope, id), secrets),
   };
 }
 
@@ -108,12 +108,12 @@ export function settingsOf(
   vault: Vault,
   row: Pick<ChannelRow, "organizationId" | "id" | "type" | "settings" | "secrets">,
 ): Record<string, unknown> {
-  const secrets = openAll(vault, channelPathOf(row, row.id), row.secrets);
+  const secrets = openAll(vault, buildChannelPath(row, row.id), row.secrets);
   const settings = parseSettings(receiverKinds, row.type, row.settings);
   return joinSecrets(receiverKinds, row.type, settings, secrets);
 }
 
-function channelPathOf({ organizationId }: { organizationId: string }, id: string): string {
+function buildChannelPath({ organizationId }: { organizationId: string }, id: string): string {
   return `${organizationId}/alert-channel/${id}`;
 }
 

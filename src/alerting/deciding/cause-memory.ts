@@ -18,7 +18,7 @@ export class CauseMemory {
 
   add(organizationId: string, causes: readonly Cause[], reported: Reported) {
     for (const cause of causes) {
-      const key = keyOf(organizationId, cause);
+      const key = buildCauseKey(organizationId, cause);
       const known = this.#outages.get(key) ?? [];
       const others = known.filter(({ monitorId }) => monitorId !== reported.monitorId);
       this.#outages.delete(key);
@@ -33,10 +33,13 @@ export class CauseMemory {
   /** Returns the reported outages with one of these causes, those with the most specific cause first. */
   find(organizationId: string, causes: readonly Cause[]): (Reported & { cause: Cause })[] {
     return causes.flatMap((cause) =>
-      (this.#outages.get(keyOf(organizationId, cause)) ?? []).map((one) => ({ ...one, cause })),
+      (this.#outages.get(buildCauseKey(organizationId, cause)) ?? []).map((one) => ({
+        ...one,
+        cause,
+      })),
     );
   }
 }
 
-const keyOf = (organizationId: string, { kind, value }: Cause) =>
+const buildCauseKey = (organizationId: string, { kind, value }: Cause) =>
   `${organizationId} ${kind} ${value}`;

@@ -81,7 +81,7 @@ export class AlertTimers {
     // First, so that due messages join the digests.
     const ended = await follower.write("ending quiet hours", await this.#quietRound(clock()));
     const all = await this.#findDueTimers(clock());
-    const isSuspect = (timer: Timer) => follower.setbacks.has(keyOf(timer));
+    const isSuspect = (timer: Timer) => follower.setbacks.has(buildSetbackKey(timer));
     const due = groupByOrganization(all.filter((timer) => !isSuspect(timer)));
     const failed: Timer[] = [];
     const failures: unknown[] = [];
@@ -94,7 +94,7 @@ export class AlertTimers {
       await Bun.sleep(0);
     }
     const suspects = all
-      .filter((timer) => isSuspect(timer) && !follower.setbacks.isWaiting(keyOf(timer)))
+      .filter((timer) => isSuspect(timer) && !follower.setbacks.isWaiting(buildSetbackKey(timer)))
       .slice(0, maxSuspectsPerTick);
     for (const timer of [...failed, ...suspects]) await this.#serveAlone(timer);
     // Only now, so that the digests are complete when they are sent.
@@ -128,8 +128,8 @@ export class AlertTimers {
   /** Serves a timer without others. One that can't be handled is tried again later, and reported. */
   async #serveAlone(timer: Timer) {
     const { follower } = this.#dependencies;
-    if (follower.setbacks.isWaiting(keyOf(timer))) return;
-    await follower.tryAlone(workOf(timer), timer.organizationId, async () => {
+    if (follower.setbacks.isWaiting(buildSetbackKey(timer))) return;
+    await follower.tryAlone(formatTimerWork(timer), timer.organizationId, async () => {
       const due = groupByOrganization([timer]);
       for (let writes = 0; due.size > 0 && writes < maxWritesPerTick; writes++)
         await this.#serveTogether(due);
@@ -178,7 +178,7 @@ export class AlertTimers {
   ) {
     const portion = timers.slice(0, maxTimersPerDecision);
     const [first] = portion;
-    const resumed = first !== undefined && timerNameOf(first) === part?.timer ? part : null;
+    const resumed = first !== undefined && formatTimerName(first) === part?.timer ? part : null;
     const leaderIds = portion.flatMap(({ leaderId }) => leaderId ?? []);
     const monitorIds = [...portion.map(({ monitorId }) => monitorId), ...leaderIds];
     const incidentIds = portion
@@ -197,7 +197,7 @@ export class AlertTimers {
       decideTimer[timer.kind](decision, timer);
       const rest = decision.out.getRest();
       if (rest !== null) {
-        next = rest.part && { timer: timerNameOf(timer), ...rest.part };
+        next = rest.part && { timer: formatTimerName(timer), ...rest.part };
         break;
       }
       finished += 1;
@@ -379,16 +379,16 @@ const timerWork: Record<Timer["kind"], string> = {
   notice: "notices of shifts",
 };
 
-const workOf = (timer: Timer) => `${timerWork[timer.kind]} (${timerNameOf(timer)})`;
+const formatTimerWork = (timer: Timer) => `${timerWork[timer.kind]} (${formatTimerName(timer)})`;
 
 /** Key of a timer among failed work. */
-const keyOf = (timer: Timer) => `${workOf(timer)} ${timer.organizationId}`;
+const buildSetbackKey = (timer: Timer) => `${formatTimerWork(timer)} ${timer.organizationId}`;
 
-const timerNameOf = ({ kind, monitorId, recordId = monitorId, channelId = "" }: Timer) =>
+const formatTimerName = ({ kind, monitorId, recordId = monitorId, channelId = "" }: Timer) =>
   `${kind} ${recordId}${channelId}`;
 
 function sortUnderWayFirst(timers: readonly Timer[], part: TimerPart | null): Timer[] {
-  const isUnderWay = (timer: Timer) => timerNameOf(timer) === part?.timer;
+  const isUnderWay = (timer: Timer) => formatTimerName(timer) === part?.timer;
   return [...timers.filter(isUnderWay), ...timers.filter((timer) => !isUnderWay(timer))];
 }
 

@@ -104,13 +104,13 @@ async function assertDistinct(scope: Scope, policy: PolicyRecord) {
 }
 
 /** Maximum users of a policy in an error. */
-const listedUses = 20;
+const maxListedUses = 20;
 
 /** Deletes a policy. Throws NOT_FOUND, PRECONDITION_FAILED, and CONFLICT that lists the monitors and groups that use it. */
 export function deletePolicy(scope: Scope, id: string): Promise<typeof deletedBody> {
   return retryOnStaleRead(async () => {
     const policy = await getPolicy(scope, id);
-    const uses = await findPolicyUses(scope, id, listedUses);
+    const uses = await findPolicyUses(scope, id, maxListedUses);
     return commit(
       scope,
       [

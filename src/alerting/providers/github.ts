@@ -3,7 +3,7 @@ import { createIssueProvider } from "./issues.ts";
 
 type Repository = { server: string; repository: string };
 
-const issuesOf = ({ server, repository }: Repository, rest = "") =>
+const buildIssuesUrl = ({ server, repository }: Repository, rest = "") =>
   joinUrl(server, `/repos/${repository}/issues${rest}`);
 
 /**
@@ -18,18 +18,18 @@ export const github = createIssueProvider<"github">({
     "X-GitHub-Api-Version": "2022-11-28",
   }),
   list: (settings, _key, page) =>
-    `${issuesOf(settings)}?state=open&labels=signalbox&per_page=100&page=${page}`,
+    `${buildIssuesUrl(settings)}?state=open&labels=signalbox&per_page=100&page=${page}`,
   fields: { number: "number", text: "body" },
   open: (settings, title, body) => ({
-    url: issuesOf(settings),
+    url: buildIssuesUrl(settings),
     body: { title, body, labels: ["signalbox"] },
   }),
   comment: (settings, number, body) => ({
-    url: issuesOf(settings, `/${number}/comments`),
+    url: buildIssuesUrl(settings, `/${number}/comments`),
     body: { body },
   }),
   close: (settings, number) => ({
-    url: issuesOf(settings, `/${number}`),
+    url: buildIssuesUrl(settings, `/${number}`),
     method: "PATCH",
     body: { state: "closed", state_reason: "completed" },
   }),

@@ -3,7 +3,7 @@ import { createIssueProvider } from "./issues.ts";
 
 type Project = { server: string; project: string };
 
-const issuesOf = ({ server, project }: Project, rest = "") =>
+const buildIssuesUrl = ({ server, project }: Project, rest = "") =>
   joinUrl(server, `/api/v4/projects/${encodeURIComponent(project)}/issues${rest}`);
 
 /** Issues of GitLab, found by a search in their descriptions: https://docs.gitlab.com/api/issues/ */
@@ -11,15 +11,18 @@ export const gitlab = createIssueProvider<"gitlab">({
   service: "GitLab",
   headers: ({ token }) => ({ "PRIVATE-TOKEN": token }),
   list: (settings, key, page) =>
-    `${issuesOf(settings)}?state=opened&in=description&search=${encodeURIComponent(key)}&per_page=100&page=${page}`,
+    `${buildIssuesUrl(settings)}?state=opened&in=description&search=${encodeURIComponent(key)}&per_page=100&page=${page}`,
   fields: { number: "iid", text: "description" },
   open: (settings, title, description) => ({
-    url: issuesOf(settings),
+    url: buildIssuesUrl(settings),
     body: { title, description, labels: "signalbox" },
   }),
-  comment: (settings, iid, body) => ({ url: issuesOf(settings, `/${iid}/notes`), body: { body } }),
+  comment: (settings, iid, body) => ({
+    url: buildIssuesUrl(settings, `/${iid}/notes`),
+    body: { body },
+  }),
   close: (settings, iid) => ({
-    url: issuesOf(settings, `/${iid}`),
+    url: buildIssuesUrl(settings, `/${iid}`),
     method: "PUT",
     body: { state_event: "close" },
   }),

@@ -9,7 +9,7 @@ import {
   fitLines,
   listPlaceholderValues,
   type Message,
-  urlOf,
+  buildAlertUrl,
 } from "../sending/messages.ts";
 import { createHttpProvider, type ProviderRequest } from "../provider.ts";
 import { boundMessageValues } from "./formatting.ts";
@@ -25,7 +25,9 @@ export const webhook = createHttpProvider<"webhook">({
     bytesOf: (alert, origin) =>
       1 +
       Buffer.byteLength(
-        JSON.stringify(buildAlertPayload(alert, urlOf(alert, origin), buildSampleUrl(origin))),
+        JSON.stringify(
+          buildAlertPayload(alert, buildAlertUrl(alert, origin), buildSampleUrl(origin)),
+        ),
       ),
   },
   request(settings, message, now) {
@@ -154,7 +156,7 @@ function buildWebhookBody({ type, at, alerts, url, acknowledgeUrls }: Message) {
     return buildAlertPayload(alert, url, acknowledgeUrls.get(alert.id));
   // The URL of a digest is the base URL of the appliance.
   const payloads = alerts.map((alert) =>
-    buildAlertPayload(alert, urlOf(alert, url), acknowledgeUrls.get(alert.id)),
+    buildAlertPayload(alert, buildAlertUrl(alert, url), acknowledgeUrls.get(alert.id)),
   );
   return { type, timestamp: at, data: { alerts: payloads } };
 }

@@ -5,7 +5,7 @@ import type { ScopeServices } from "../../events/scope.ts";
 import type { NetworkLimit, RateLimit } from "../../http/access/rate-limit.ts";
 import { respondWithSmallPage, respondTooManyRequests } from "../../http/responses/small-page.ts";
 import type { Alert } from "../alert.ts";
-import { urlOf } from "../sending/messages.ts";
+import { buildAlertUrl } from "../sending/messages.ts";
 import { acknowledgeAsChannel } from "./actions.ts";
 import { acknowledgePath, isSigned, parseToken } from "./links.ts";
 import type { LinkTarget } from "./rules.ts";
@@ -103,7 +103,7 @@ function respondWithAlert(
       : first === undefined
         ? "Nobody has acknowledged it."
         : `Acknowledged by ${names.join(", ")}.`;
-  const subjectPath = urlOf({ ...record, data: alert.data } as unknown as Alert, "") || "/";
+  const subjectPath = buildAlertUrl({ ...record, data: alert.data } as unknown as Alert, "") || "/";
   const hasButton = alert.resolvedAt === null && (!isOwn || snoozedUntil !== null);
   const button = `<button>Acknowledge</button><p>You acknowledge as ${Bun.escapeHTML(name)}.</p>`;
   const content = [

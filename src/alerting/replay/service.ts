@@ -30,8 +30,8 @@ import type { NewReplay, Replay } from "./schema.ts";
 import { countSteps } from "./step-rules.ts";
 import {
   countResults,
-  listChannels,
-  listChannelsOf,
+  listChannelsById,
+  listChannelsOfMonitors,
   listReplayed,
   listReplayedById,
   type ReplayedRow,
@@ -211,7 +211,7 @@ async function assertFits({ store, clock }: Scope, rows: readonly ReplayedRow[],
 }
 
 async function findChannels(scope: Scope, rows: readonly ReplayedRow[]) {
-  const found = await listChannelsOf(
+  const found = await listChannelsOfMonitors(
     scope,
     rows.map(({ id }) => id),
   );
@@ -224,7 +224,7 @@ async function findChannels(scope: Scope, rows: readonly ReplayedRow[]) {
 }
 
 async function findRequestedChannels(scope: Scope, { alertChannelIds = [] }: NewReplay) {
-  const found = await listChannels(scope, alertChannelIds);
+  const found = await listChannelsById(scope, alertChannelIds);
   if (found.length < alertChannelIds.length)
     throw unknownReferenceError("alertChannelIds", "alert channel");
   return found.flatMap(({ enabled, notifyOn }) => (enabled === 1 ? [parseNotifyOn(notifyOn)] : []));

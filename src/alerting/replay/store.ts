@@ -49,7 +49,7 @@ export const listReplayedById = ({ store, organizationId }: Tenant, ids: readonl
   );
 
 /** Lists the enabled channels of these monitors, and the messages that each gets. */
-export const listChannelsOf = ({ store, organizationId }: Tenant, ids: readonly string[]) =>
+export const listChannelsOfMonitors = ({ store, organizationId }: Tenant, ids: readonly string[]) =>
   store.query<{ monitorId: string; notifyOn: string | null }>(
     `select c.monitor_id as monitorId, h.notify_on as notifyOn
       from json_each(?) w cross join monitor_channels c
@@ -60,7 +60,7 @@ export const listChannelsOf = ({ store, organizationId }: Tenant, ids: readonly 
   );
 
 /** Lists these channels, except contact methods of people. */
-export const listChannels = ({ store, organizationId }: Tenant, ids: readonly string[]) =>
+export const listChannelsById = ({ store, organizationId }: Tenant, ids: readonly string[]) =>
   store.query<{ id: string; enabled: 0 | 1; notifyOn: string | null }>(
     `select id, enabled, notify_on as notifyOn from alert_channels
       where organization_id = ? and person_id is null

@@ -48,8 +48,8 @@ export type SendingContext = {
   exchange?: Exchange;
   accessTokens: AccessTokens;
   /**
-   * Names a resource that this machine has lacked since `from` (milliseconds of
-   * `performance.now()`); null for none.
+   * Names a resource that this machine has lacked at any time since `from` (milliseconds of
+   * `performance.now()`), such as file handles. Returns null for none.
    */
   lackedSince?: (from: number) => string | null;
   /** Timeout of one attempt in milliseconds, if not the default. */

@@ -98,9 +98,9 @@ export function buildMessage(
     custom === null
       ? facts.map(({ label, value }) => (label === "" ? value : `${label}: ${value}`))
       : [normalizeLineBreaks(fillTemplate(custom, alert, origin))];
-  const url = urlOf(alert, origin);
+  const url = buildAlertUrl(alert, origin);
   // Each test has its own case, because an acknowledged case would swallow the next test.
-  const key = alert.type === "test" ? `signalbox-${id}` : caseKeyOf(alert);
+  const key = alert.type === "test" ? `signalbox-${id}` : buildCaseKey(alert);
   const title = composeAlertTitle(alert);
   return {
     id,
@@ -156,7 +156,7 @@ export function subjectOf({ data }: Alert): string {
 }
 
 /** Returns the URL of the subject's page. */
-export function urlOf({ id, data }: Alert, origin: string): string {
+export function buildAlertUrl({ id, data }: Alert, origin: string): string {
   if ("monitor" in data) return `${origin}/monitors/${data.monitor.id}`;
   if ("incident" in data) return `${origin}/incidents/${data.incident.id}`;
   if ("channel" in data)
@@ -334,7 +334,7 @@ function formatUtc(timestamp: string): string {
 }
 
 /** Returns the case key of an alert, which is the same from an outage to its end. */
-function caseKeyOf(alert: Alert): string {
+function buildCaseKey(alert: Alert): string {
   return `signalbox-${subjectOf(alert)}${alert.type === "certificate.expiring" ? "-certificate" : ""}`;
 }
 
@@ -386,7 +386,7 @@ function buildMessageFact({ data }: Alert): Fact {
 
 /** Returns the last alert of each case. */
 function pickLatestPerCase(alerts: readonly Alert[]): Alert[] {
-  return [...new Map(alerts.map((alert) => [caseKeyOf(alert), alert])).values()];
+  return [...new Map(alerts.map((alert) => [buildCaseKey(alert), alert])).values()];
 }
 
 /** Returns a title for a digest that contains one outage and its end; null for any other digest. */
@@ -434,7 +434,7 @@ const statusWords: Partial<Record<AlertType, string>> = {
 };
 
 function fillTemplate(template: string, alert: Alert, origin: string): string {
-  const values = listPlaceholderValues(alert, urlOf(alert, origin));
+  const values = listPlaceholderValues(alert, buildAlertUrl(alert, origin));
   return values === null ? template : fillTemplateText(template, values);
 }
 

@@ -358,10 +358,10 @@ function applyReports(
     // A report that arrived in the meantime postpones the end.
     if (request === null && (before?.dueAt == null || before.dueAt > now)) continue;
     const applied = applyReport(before, report, source, { id: createId(now), at, now });
-    // The end of a problem that was postponed needs no second permission.
-    const isFree = request === null || !isLimitedChange(applied.change);
+    // A postponed end was counted against the limit when it was reported.
+    const isExempt = request === null || !isLimitedChange(applied.change);
     const { after, change } =
-      isFree || changeLimit.take(`${source.id} ${report.key}`) === 0
+      isExempt || changeLimit.take(`${source.id} ${report.key}`) === 0
         ? applied
         : postponeChange(before, applied, now);
     if (after !== null) draft.set(report.key, after);

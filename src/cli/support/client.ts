@@ -13,7 +13,7 @@ import { parseJsonOrNull } from "../../core/collections/objects.ts";
 import { explainErrorCode } from "../../core/outgoing/failure-reasons.ts";
 import { excerptText } from "../../core/text/formatting.ts";
 import { invalidFieldError, parse } from "../../core/validation.ts";
-import { credentialsFileOf, readCredentials } from "./credentials.ts";
+import { locateCredentialsFile, readCredentials } from "./credentials.ts";
 import { readText } from "./input.ts";
 
 export type ClientOptions = {
@@ -73,7 +73,7 @@ function resolveConnection(options: ClientOptions): Connection {
   if (key === undefined)
     throw invalidFieldError(
       "--key-file",
-      `is needed: there is no key for ${server} in ${credentialsFileOf()}`,
+      `is needed: there is no key for ${server} in ${locateCredentialsFile()}`,
     );
   const caFile = findGivenCaFile(options) ?? stored?.caFile ?? null;
   return { server, key, caFile, timeoutSeconds: parseTimeout(options) };

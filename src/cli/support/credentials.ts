@@ -15,11 +15,11 @@ const Credentials = z.object({
 });
 type Credentials = z.infer<typeof Credentials>;
 
-export const credentialsFileOf = () => join(detectDesktop().settings, "credentials.json");
+export const locateCredentialsFile = () => join(detectDesktop().settings, "credentials.json");
 
 /** Reads the credentials that `signalbox login` has stored. */
 export function readCredentials(): Credentials {
-  const file = credentialsFileOf();
+  const file = locateCredentialsFile();
   let text: string;
   try {
     text = readFileSync(file, "utf8");
@@ -37,7 +37,7 @@ export function readCredentials(): Credentials {
 
 /** Stores the credentials in a file that only this user can read. */
 export function writeCredentials(credentials: Credentials) {
-  const file = credentialsFileOf();
+  const file = locateCredentialsFile();
   const part = `${file}.${process.pid}`;
   try {
     mkdirSync(detectDesktop().settings, { recursive: true, mode: 0o700 });

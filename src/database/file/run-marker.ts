@@ -38,11 +38,11 @@ export function writeMarker(path: string, createdAt: string) {
   writeOnce(getDataFiles(path).marker, formatMarker(createdAt, false));
 }
 
-const logPathOf = (path: string) => `${getDataFiles(path).database}-wal`;
+const buildLogPath = (path: string) => `${getDataFiles(path).database}-wal`;
 
 /** Throws DATA_UNUSABLE if the last run did not exit properly and its log is missing. */
 export function assertEnded(path: string) {
-  if (readMarker(path)?.marker.running !== true || existsSync(logPathOf(path))) return;
+  if (readMarker(path)?.marker.running !== true || existsSync(buildLogPath(path))) return;
   const { database } = getDataFiles(path);
   throw unusableError(
     `${database}-wal is missing, but the last run did not exit properly: that file contains its last writes. ` +
@@ -59,7 +59,7 @@ export function recordRunStart(path: string, database: Database): () => void {
   // The first transaction creates the log file.
   database.run("BEGIN IMMEDIATE");
   database.run("ROLLBACK");
-  if (!existsSync(logPathOf(path))) return () => {};
+  if (!existsSync(buildLogPath(path))) return () => {};
   syncDirectory(path);
   recordRunning(path, true);
   const onExit = () => recordRunEnd(path);

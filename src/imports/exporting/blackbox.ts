@@ -15,7 +15,7 @@ type Probe = { target: string; module: Fields; used: readonly string[] };
 
 type BlackboxProbe = Probe & { name: string; interval: number; timeout: number };
 
-const addressOf = ({ host, port }: Fields) => `${formatHost(host)}:${String(port)}`;
+const formatAddress = ({ host, port }: Fields) => `${formatHost(host)}:${String(port)}`;
 const buildTlsConfig = ({ verifyTls }: Fields) =>
   verifyTls === false ? { tls_config: { insecure_skip_verify: true } } : {};
 
@@ -26,17 +26,17 @@ const hostFields = ["host", "port"];
 const probes: Record<string, (monitor: Fields) => Probe | null> = {
   http: buildHttpProbe,
   tcp: (monitor) => ({
-    target: addressOf(monitor),
+    target: formatAddress(monitor),
     module: { prober: "tcp", ...buildDialogue(monitor) },
     used: [...hostFields, "send", "expect"],
   }),
   tls: (monitor) => ({
-    target: addressOf(monitor),
+    target: formatAddress(monitor),
     module: { prober: "tcp", tcp: { tls: true } },
     used: hostFields,
   }),
   smtp: (monitor) => ({
-    target: addressOf(monitor),
+    target: formatAddress(monitor),
     module: {
       prober: "tcp",
       tcp: {
@@ -60,14 +60,14 @@ const probes: Record<string, (monitor: Fields) => Probe | null> = {
     used: [...hostFields, "tls", "verifyTls"],
   }),
   ssh: (monitor) => ({
-    target: addressOf(monitor),
+    target: formatAddress(monitor),
     module: { prober: "tcp", tcp: { query_response: [{ expect: "^SSH-2.0-" }] } },
     used: hostFields,
   }),
   ping: ({ host }) => ({ target: String(host), module: { prober: "icmp" }, used: ["host"] }),
   dns: buildDnsProbe,
   grpc: (monitor) => ({
-    target: addressOf(monitor),
+    target: formatAddress(monitor),
     module: {
       prober: "grpc",
       grpc: {

@@ -3,7 +3,7 @@ import { pluralize } from "../../core/text/formatting.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 import { buildBlackbox, toProbe } from "./blackbox.ts";
 import type { ExportFormat } from "./formats.ts";
-import { readGatus, toGatus, tokenVariableOf } from "./gatus.ts";
+import { readGatus, toGatus, buildTokenVariable } from "./gatus.ts";
 import { readKuma, requiredFields, toKuma } from "./kuma.ts";
 import {
   entriesOf,
@@ -35,7 +35,7 @@ export async function exportAs(format: ExportFormat, exported: Exported): Promis
       ? await writeBlackbox(monitors)
       : await writeConverted(format, monitors, [
           ...exported.secrets.map(({ variable }) => variable),
-          ...monitors.map((monitor) => tokenVariableOf(monitor)),
+          ...monitors.map((monitor) => buildTokenVariable(monitor)),
         ]);
   const omittedSections = [
     "alertChannels",

@@ -161,7 +161,7 @@ function chooseName(name: string, group: string | null, takenNames: Set<string>)
 }
 
 /** Variable with the token of a job. */
-export const tokenVariableOf = ({ key }: OurMonitor): string =>
+export const buildTokenVariable = ({ key }: OurMonitor): string =>
   `${key.toUpperCase().replace(/\W/g, "_")}_TOKEN`;
 
 /** Converts a monitor to an endpoint; null if Gatus has no such check. `taken` has the identities of earlier ones. */
@@ -188,7 +188,7 @@ export function toGatus(monitor: OurMonitor, takenNames: Set<string>): ForeignEn
   if (endpoint === null) {
     if (fields["inverted"] === true) return null;
     const silence = Math.max(10, computeSilence(fields));
-    const token = fields["pushToken"] ?? `\${${tokenVariableOf(monitor)}}`;
+    const token = fields["pushToken"] ?? `\${${buildTokenVariable(monitor)}}`;
     const entry = { ...common, token, heartbeat: { interval: `${silence}s` } };
     return { section: "external-endpoints", entry, notes: groupNote };
   }

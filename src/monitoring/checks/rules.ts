@@ -129,8 +129,8 @@ export function computeSecondsSince(
   at: number,
   allowedSeconds: number,
 ): number {
-  const passed = endedAt === null ? 1 : Math.round((at - endedAt) / 1000);
-  return Math.min(Math.max(passed, 1), allowedSeconds);
+  const elapsedSeconds = endedAt === null ? 1 : Math.round((at - endedAt) / 1000);
+  return Math.min(Math.max(elapsedSeconds, 1), allowedSeconds);
 }
 
 /** Whether the previous result still covers at least half a second after `at`. */

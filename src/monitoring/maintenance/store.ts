@@ -327,12 +327,12 @@ export async function findMarks(store: Store): Promise<OccurrenceMark[]> {
   });
 }
 
-const markNameOf = ({ organizationId, windowId }: OccurrenceMark) =>
+const buildMarkName = ({ organizationId, windowId }: OccurrenceMark) =>
   `${markPrefix}${organizationId} ${windowId}`;
 
 /** Fails the write unless the window has exactly this mark, or, if `isSet` is false, unless it has no mark. */
 export function guardMarked(mark: OccurrenceMark, isSet: boolean): Statement {
-  const name = markNameOf(mark);
+  const name = buildMarkName(mark);
   return isSet
     ? guardCondition("exists (select 1 from followers where name = ? and seq = ?)", [
         name,
@@ -344,10 +344,10 @@ export function guardMarked(mark: OccurrenceMark, isSet: boolean): Statement {
 export function setMark(mark: OccurrenceMark): Statement {
   return {
     text: "insert into followers (name, seq, version) values (?, ?, 1)",
-    parameters: [markNameOf(mark), mark.start],
+    parameters: [buildMarkName(mark), mark.start],
   };
 }
 
 export function clearMark(mark: OccurrenceMark): Statement {
-  return { text: "delete from followers where name = ?", parameters: [markNameOf(mark)] };
+  return { text: "delete from followers where name = ?", parameters: [buildMarkName(mark)] };
 }

@@ -100,7 +100,9 @@ async function toChecks(scope: Scope, version: ChecksVersion, monitors: readonly
     const job = monitor as unknown as CheckedJob;
     return {
       ...toCheck(job, describeJob(monitor, reportsOfMonitor), version, now),
-      ...(scope.mayWrite ? listAddresses(scope, monitor, version) : { unique_key: keyOf(monitor) }),
+      ...(scope.mayWrite
+        ? listAddresses(scope, monitor, version)
+        : { unique_key: hashUniqueKey(monitor) }),
     };
   });
 }
@@ -118,7 +120,8 @@ function describeJob(monitor: Monitor, reports: readonly BriefReport[]) {
 }
 
 /** A stable identifier for clients that must not know the address of pings. */
-const keyOf = ({ id }: { id: string }) => new Bun.CryptoHasher("sha1").update(id).digest("hex");
+const hashUniqueKey = ({ id }: { id: string }) =>
+  new Bun.CryptoHasher("sha1").update(id).digest("hex");
 
 function listAddresses(
   { origin }: Scope,
@@ -143,5 +146,5 @@ async function findId({ store, organizationId }: Scope, code: string): Promise<s
   if (found?.organizationId === organizationId) return found.id;
   if (!/^[0-9a-f]{40}$/.test(code)) return null;
   const ids = await listPushMonitorIds(store, organizationId);
-  return ids.find((id) => keyOf({ id }) === code) ?? null;
+  return ids.find((id) => hashUniqueKey({ id }) === code) ?? null;
 }

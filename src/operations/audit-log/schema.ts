@@ -10,14 +10,14 @@ import { type AuditAction, auditVerbs, type NounOf } from "../../events/catalog.
 const auditNouns = Object.keys(auditVerbs) as NounOf<AuditAction>[];
 
 /** Returns the actions on one kind of subject. */
-const listActionsOf = (noun: NounOf<AuditAction>): AuditAction[] =>
+const listActions = (noun: NounOf<AuditAction>): AuditAction[] =>
   auditVerbs[noun].map((verb) => `${noun}.${verb}` as AuditAction);
 
 const filters = {
   /** Searches the sentence of an entry, its action, and its subject's name. */
   q: z.string().trim().min(1).max(searchBounds.text.value).optional(),
   noun: z.enum(auditNouns).optional(),
-  action: z.enum(auditNouns.flatMap(listActionsOf)).optional(),
+  action: z.enum(auditNouns.flatMap(listActions)).optional(),
   /** Record that was changed, also if it was deleted. */
   subjectId: Id.optional(),
   actor: z.enum(actorTypes).optional(),

@@ -47,7 +47,7 @@ export type RenderingServices = {
 
 type Publication = { organizationId: string; pageId: string; url: string | null };
 
-/** Lists the files of a page, the most important first. None for a page that not everyone can open. */
+/** Lists the files of a page, the most important first. Yields none for a restricted page. */
 export async function listPublishedFiles(
   services: RenderingServices,
   { organizationId, pageId, url }: Publication,
@@ -56,7 +56,9 @@ export async function listPublishedFiles(
   const now = clock();
   const page = await findPublicPageById({ store, organizationId }, pageId, "everyone");
   if (page?.visibility !== "public") return [];
-  const loaded = await pageQueue.run(laneOf(organizationId), () => loaderOf(store)(page, now));
+  const loaded = await pageQueue.run(buildLaneName(organizationId), () =>
+    loaderOf(store)(page, now),
+  );
   const liveUrl = buildAddresses(
     { slug: page.slug, hosts: selectEffectiveHosts(page, ownHosts) },
     origin(),
@@ -98,7 +100,7 @@ export async function listPublishedFiles(
       path: file.path,
       type: typeOf(file.path),
       occasion: file.occasion,
-      read: () => pageQueue.run(laneOf(organizationId), () => renderFile(file, rendering)),
+      read: () => pageQueue.run(buildLaneName(organizationId), () => renderFile(file, rendering)),
     })),
     {
       path: asOfFile,
@@ -110,7 +112,7 @@ export async function listPublishedFiles(
 }
 
 const readBaseName = (path: string) => path.slice(path.lastIndexOf("/") + 1);
-const laneOf = (organizationId: string) => `more of ${organizationId}`;
+const buildLaneName = (organizationId: string) => `more of ${organizationId}`;
 const encodeText = (text: string) => new TextEncoder().encode(text);
 
 type Rendering = {

@@ -73,7 +73,7 @@ type Target = {
 type Removal = { place: Place; failures: number; retryAt: number };
 
 const buildPlaceKey = ({ root, prefix }: Place) => `${root} ${prefix}`;
-const keyOf = ({ organizationId, pageId }: Pick<Target, "organizationId" | "pageId">) =>
+const buildPageKey = ({ organizationId, pageId }: Pick<Target, "organizationId" | "pageId">) =>
   `${organizationId} ${pageId}`;
 
 export class PagePublisher {
@@ -146,8 +146,8 @@ export class PagePublisher {
     this.#removals = new Map(removals);
     this.#targets = new Map(
       pages.map((page) => [
-        keyOf(page),
-        this.#targets.get(keyOf(page)) ?? {
+        buildPageKey(page),
+        this.#targets.get(buildPageKey(page)) ?? {
           ...page,
           changedAt: -Infinity,
           occasion: "content",
@@ -386,7 +386,7 @@ const selectAbandoned = (
   pages: Awaited<ReturnType<typeof listPublishedPages>>,
 ) =>
   places.filter((row) => {
-    const page = pages.find((one) => keyOf(one) === keyOf(row));
+    const page = pages.find((one) => buildPageKey(one) === buildPageKey(row));
     return page === undefined || !isSamePlace(page.place, row);
   });
 

@@ -23,7 +23,7 @@ export function hasPass({ headers }: Request): boolean {
 
 type Page = { id: string };
 
-export const passCookieOf = ({ id }: Page) => passPrefix + id;
+export const buildPassCookieName = ({ id }: Page) => passPrefix + id;
 
 /** An account of a sign-in provider. The address is verified; null for none. */
 export type VisitorAccount = { providerId: string; email: string | null };
@@ -34,15 +34,15 @@ export type VisitorAccount = { providerId: string; email: string | null };
  */
 export type Pass = { sessionId: string } | (VisitorAccount & { until: number });
 
-const passLocationOf = ({ id }: Page) => `status-page/${id}/pass`;
+const buildPassLocation = ({ id }: Page) => `status-page/${id}/pass`;
 
 export const sealPass = (vault: Vault, page: Page, pass: Pass): string =>
-  vault.seal(JSON.stringify(pass), passLocationOf(page));
+  vault.seal(JSON.stringify(pass), buildPassLocation(page));
 
 /** Returns the pass of the request for this page; null for a missing or forged one. */
 export function openPass(vault: Vault, request: Request, page: Page): Pass | null {
-  const sealed = readCookie(request, passCookieOf(page));
-  return sealed === null ? null : openSealed<Pass>(vault, sealed, passLocationOf(page));
+  const sealed = readCookie(request, buildPassCookieName(page));
+  return sealed === null ? null : openSealed<Pass>(vault, sealed, buildPassLocation(page));
 }
 
 /** Decrypts JSON; null if it was not encrypted for this location. */

@@ -39,15 +39,15 @@ export function createPageLock(
   attempts: NetworkLimit,
   addressOf: (request: Request) => string,
 ) {
-  const locationOf = ({ id, passwordHash }: PageHead) => `status-page/${id}/${passwordHash}`;
-  const cookieNameOf = ({ id }: PageHead) => `signalbox_page_${id}`;
+  const buildSealLocation = ({ id, passwordHash }: PageHead) => `status-page/${id}/${passwordHash}`;
+  const buildCookieName = ({ id }: PageHead) => `signalbox_page_${id}`;
 
   /** Whether the visitor has a valid cookie for the page. */
   function isOpenFor(request: Request, page: PageHead): boolean {
-    const sealed = readCookie(request, cookieNameOf(page));
+    const sealed = readCookie(request, buildCookieName(page));
     if (sealed === null) return false;
     try {
-      return Number(vault.open(sealed, locationOf(page))) > clock();
+      return Number(vault.open(sealed, buildSealLocation(page))) > clock();
     } catch {
       return false;
     }
@@ -83,8 +83,8 @@ export function createPageLock(
     }
     const until = String(clock() + openMs);
     const cookie = buildSetCookie(request, {
-      name: cookieNameOf(page),
-      value: vault.seal(until, locationOf(page)),
+      name: buildCookieName(page),
+      value: vault.seal(until, buildSealLocation(page)),
       maxAgeSeconds: openMs / 1000,
       sameSite: "Lax",
     });

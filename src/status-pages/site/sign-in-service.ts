@@ -37,7 +37,7 @@ import { respondChoice } from "./access.ts";
 import {
   openSealed,
   type Pass,
-  passCookieOf,
+  buildPassCookieName,
   sealPass,
   type VisitorAccount,
 } from "./credentials.ts";
@@ -64,9 +64,9 @@ type StartedSignIn = {
 type Code = { who: { sessionId: string } | VisitorAccount; secretHash: string; until: number };
 
 const startLocation = "status-page/sign-in";
-const codeLocationOf = (pageId: string) => `status-page/${pageId}/sign-in-code`;
-const accountLocationOf = (pageId: string) => `status-page/${pageId}/account`;
-const cookieNameOf = (pageId: string) => `signalbox_sign-in_${pageId}`;
+const buildCodeLocation = (pageId: string) => `status-page/${pageId}/sign-in-code`;
+const buildAccountLocation = (pageId: string) => `status-page/${pageId}/account`;
+const buildCookieName = (pageId: string) => `signalbox_sign-in_${pageId}`;
 
 export type PageSignInDependencies = {
   store: Store;
@@ -112,7 +112,7 @@ export async function signInVisitor(
 
 /** Reads the browser's cookie of a started sign-in. */
 function readStarted(request: Request, { id }: PageHead): { secret: string; to: string } {
-  const [secret = "", to = ""] = (readCookie(request, cookieNameOf(id)) ?? "").split("~", 2);
+  const [secret = "", to = ""] = (readCookie(request, buildCookieName(id)) ?? "").split("~", 2);
   return { secret, to };
 }
 
@@ -142,7 +142,7 @@ function startSignIn(
   };
   const visit = vault.seal(JSON.stringify(start), startLocation);
   const cookie = buildSetCookie(request, {
-    name: cookieNameOf(pageId),
+    name: buildCookieName(pageId),
     value: `${secret}~${back}`,
     maxAgeSeconds: startedMs / 1000,
     sameSite: "Lax",
@@ -160,7 +160,7 @@ function completeSignIn(
   { head, base, languageName }: Target,
   sealed: string,
 ): Response {
-  const code = openSealed<Code>(vault, sealed, codeLocationOf(head.id));
+  const code = openSealed<Code>(vault, sealed, buildCodeLocation(head.id));
   const { secret, to } = readStarted(request, head);
   const home = base || "/";
   if (code === null || code.until < clock() || code.secretHash !== sha256(secret))
@@ -169,11 +169,11 @@ function completeSignIn(
   const lifetimeMs = "sessionId" in pass ? maxSessionAgeMs : visitMs;
   const cookies = [
     {
-      name: passCookieOf(head),
+      name: buildPassCookieName(head),
       value: sealPass(vault, head, pass),
       maxAgeSeconds: lifetimeMs / 1000,
     },
-    { name: cookieNameOf(head.id), value: "", maxAgeSeconds: 0 },
+    { name: buildCookieName(head.id), value: "", maxAgeSeconds: 0 },
   ].map((cookie) => buildSetCookie(request, { ...cookie, sameSite: "Lax" }));
   return redirect(303, isWithin(home, to) ? to : home, cookies);
 }
@@ -220,7 +220,7 @@ function buildCompletion(
   who: Code["who"],
 ): string {
   const code: Code = { who, secretHash: start.secretHash, until: clock() + codeMs };
-  const value = vault.seal(JSON.stringify(code), codeLocationOf(start.pageId));
+  const value = vault.seal(JSON.stringify(code), buildCodeLocation(start.pageId));
   return `${start.origin}${start.base}/sign-in?code=${value}`;
 }
 
@@ -246,8 +246,8 @@ export async function approveVisit(
 /** Path at which a visitor goes to a sign-in provider, and to which the provider's response leads. */
 export const visitorPath = "/sign-in/visitor";
 
-const visitCookieOf = (pageId: string) => `signalbox_visit_${pageId}`;
-const accountCookieOf = (pageId: string) => `signalbox_account_${pageId}`;
+const buildVisitCookieName = (pageId: string) => `signalbox_visit_${pageId}`;
+const buildAccountCookieName = (pageId: string) => `signalbox_account_${pageId}`;
 
 /**
  * Sends a visitor to the sign-in provider of a status page, and afterwards back to the page. Throws the errors of
@@ -260,13 +260,13 @@ export async function visitProvider(
 ): Promise<Response> {
   const { vault, clock, cookies } = context;
   const pageId = query.get("page");
-  const visit = query.get("visit") ?? (pageId && cookies.read(visitCookieOf(pageId))) ?? "";
+  const visit = query.get("visit") ?? (pageId && cookies.read(buildVisitCookieName(pageId))) ?? "";
   const opened = await openStart(context, visit);
   if (opened === null) return respondExpired("/", getLanguage("en"));
   const { start, head } = opened;
   const providerId = query.get("provider");
   if (providerId !== null) {
-    cookies.set({ ...shortCookie, name: visitCookieOf(head.id), value: visit });
+    cookies.set({ ...shortCookie, name: buildVisitCookieName(head.id), value: visit });
     try {
       const url = await startAttempt(context, dependencies, {
         providerId,
@@ -278,15 +278,15 @@ export async function visitProvider(
       return respondTrouble(error, getLanguage(start.language));
     }
   }
-  const sealed = cookies.read(accountCookieOf(head.id)) ?? "";
+  const sealed = cookies.read(buildAccountCookieName(head.id)) ?? "";
   const account = openSealed<VisitorAccount & { until: number }>(
     vault,
     sealed,
-    accountLocationOf(head.id),
+    buildAccountLocation(head.id),
   );
   if (account === null || account.until < clock())
     return respondExpired(`${start.origin}${start.base}/sign-in`, getLanguage(start.language));
-  for (const name of [visitCookieOf(head.id), accountCookieOf(head.id)])
+  for (const name of [buildVisitCookieName(head.id), buildAccountCookieName(head.id)])
     cookies.set({ name, value: "", maxAgeSeconds: 0, sameSite: "Lax" });
   const { until: _until, ...who } = account;
   return redirect(302, buildCompletion(context, start, who), []);
@@ -312,7 +312,7 @@ export async function respondVisitorFailure(
   pageId: string,
   { isAboutAccount, providerMessage, isUnreachable, providerName }: ProviderFailure,
 ): Promise<Response> {
-  const opened = await openStart(context, context.cookies.read(visitCookieOf(pageId)) ?? "");
+  const opened = await openStart(context, context.cookies.read(buildVisitCookieName(pageId)) ?? "");
   const language = getLanguage(
     opened?.start.language ?? (await findHeadById(context.store, pageId))?.language ?? "en",
   );
@@ -355,7 +355,7 @@ export async function admitVisitor(
   const account = { providerId: provider.id, email, until: clock() + startedMs };
   cookies.set({
     ...shortCookie,
-    name: accountCookieOf(pageId),
-    value: vault.seal(JSON.stringify(account), accountLocationOf(pageId)),
+    name: buildAccountCookieName(pageId),
+    value: vault.seal(JSON.stringify(account), buildAccountLocation(pageId)),
   });
 }

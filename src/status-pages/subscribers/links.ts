@@ -4,7 +4,7 @@ import { pendingMs } from "./rules.ts";
 
 type SubscriberKey = { organizationId: string; id: string };
 
-const sealLocationOf = (verb: LinkVerb) => `subscriber/${verb}`;
+const buildSealLocation = (verb: LinkVerb) => `subscriber/${verb}`;
 
 /** Creates the token of a link, sealed so that it needs no storage. Confirmation tokens expire after a week. */
 export function sealToken(
@@ -14,13 +14,13 @@ export function sealToken(
   now: number,
 ): string {
   const until = verb === "confirm" ? now + pendingMs : null;
-  return vault.seal(JSON.stringify([organizationId, id, until]), sealLocationOf(verb));
+  return vault.seal(JSON.stringify([organizationId, id, until]), buildSealLocation(verb));
 }
 
 /** Returns the subscriber of a token; null if it is forged, expired or for another action. */
 export function openToken(vault: Vault, verb: LinkVerb, token: string, now: number) {
   try {
-    const [organizationId, id, until] = JSON.parse(vault.open(token, sealLocationOf(verb))) as [
+    const [organizationId, id, until] = JSON.parse(vault.open(token, buildSealLocation(verb))) as [
       string,
       string,
       number | null,

@@ -159,7 +159,7 @@ async function readItems(
   );
 }
 
-const buildLinkOf = (
+const buildSubscriberLink = (
   { vault, clock }: Context,
   subscriber: SubscriberRow,
   { root, slug }: PageLinks,
@@ -172,7 +172,7 @@ async function sendMail(
   signal: AbortSignal,
 ): Promise<Verdict> {
   const { language } = page;
-  const buildLink = (verb: LinkVerb) => buildLinkOf(context, subscriber, page, verb);
+  const buildLink = (verb: LinkVerb) => buildSubscriberLink(context, subscriber, page, verb);
   const isQuestion = notice.type === "subscription.question";
   const message = buildNoticeMessage(id, notice, page, buildLink("confirm"), items);
   const unsubscribe = buildLink("unsubscribe");
@@ -207,10 +207,10 @@ async function sendToChat(
 ): Promise<Verdict> {
   const { providers } = await import("../../alerting/providers.ts");
   const { secrets } = subscriber;
-  const { webhookUrl = "" } = openAll(context.vault, secretLocationOf(subscriber), secrets);
+  const { webhookUrl = "" } = openAll(context.vault, buildSecretLocation(subscriber), secrets);
   const type = chats.find((one) => one === subscriber.type) ?? "slack";
   const { language } = page;
-  const buildLink = (verb: LinkVerb) => buildLinkOf(context, subscriber, page, verb);
+  const buildLink = (verb: LinkVerb) => buildSubscriberLink(context, subscriber, page, verb);
   const isQuestion = notice.type === "subscription.question";
   const message = buildNoticeMessage(id, notice, { ...page, isChat: true }, buildLink("confirm"));
   const linkLabel = language.translate(isQuestion ? "confirm" : "openStatusPage");
@@ -242,7 +242,7 @@ async function sendWebhook(
   const payload = buildNoticePayload(notice, page);
   if (payload === null) return failPermanently("Webhooks get no confirmation question.");
   const { address, secrets } = subscriber;
-  const { secret = null } = openAll(context.vault, secretLocationOf(subscriber), secrets);
+  const { secret = null } = openAll(context.vault, buildSecretLocation(subscriber), secrets);
   const outside = createDeliveryContext(context, signal, null);
   return sendProviderRequest(
     signRequest({ url: address, secret }, id, payload, outside.now),
@@ -280,6 +280,12 @@ function quarantineAddress(
 }
 
 /** Returns the vault location of a subscriber's secret. */
-export function secretLocationOf({ organizationId, id }: { organizationId: string; id: string }) {
+export function buildSecretLocation({
+  organizationId,
+  id,
+}: {
+  organizationId: string;
+  id: string;
+}) {
   return `${organizationId}/subscriber/${id}`;
 }

@@ -18,7 +18,7 @@ import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import { subscribers } from "../../database/tables/status-pages.ts";
 import { getSettings } from "../../accounts/settings/service.ts";
 import { getStatusPage } from "../service.ts";
-import { secretLocationOf } from "./receivers.ts";
+import { buildSecretLocation } from "./receivers.ts";
 import type { ChatType } from "./chat-webhooks.ts";
 import { addressKeyOf, canAskAgain, countQuestions, isListening } from "./rules.ts";
 import type { NewSubscriber, Subscriber, SubscriberChoice, SubscriberQuery } from "./schema.ts";
@@ -155,7 +155,7 @@ function createUnconfirmedChat({ vault, organizationId, clock }: Scope, chat: Re
     type,
     address: new URL(webhookUrl).origin,
     addressKey: sha256(webhookUrl),
-    secrets: sealAll(vault, secretLocationOf({ organizationId, id }), { webhookUrl }),
+    secrets: sealAll(vault, buildSecretLocation({ organizationId, id }), { webhookUrl }),
     confirmedAt: null,
     ...defaultChoice,
     language,
@@ -214,7 +214,7 @@ export async function addSubscriber(scope: Scope, pageId: string, input: NewSubs
       type: input.type,
       address,
       addressKey: addressKeyOf(input.type, key),
-      secrets: sealAll(vault, secretLocationOf({ organizationId, id }), secrets),
+      secrets: sealAll(vault, buildSecretLocation({ organizationId, id }), secrets),
       confirmedAt: needsConfirmation ? null : formatTimestamp(now),
       ...pickChoice(input),
     }),
@@ -320,11 +320,11 @@ export function releaseSubscriber(scope: Scope, pageId: string, id: string) {
     const before = await getRow(scope, pageId, id);
     if (before.quarantinedAt === null)
       throw new AppError("CONFLICT", "This subscriber is not quarantined.");
-    return endQuarantineOf(scope, before);
+    return saveReleased(scope, before);
   });
 }
 
-function endQuarantineOf(scope: Scope, before: SubscriberRow) {
+function saveReleased(scope: Scope, before: SubscriberRow) {
   const { id, version } = before;
   const changes = { quarantinedAt: null, lastError: null, version: version + 1 };
   return commit(
@@ -496,7 +496,7 @@ export function confirmSubscriber(scope: Scope, id: string): Promise<SubscriberR
     const row = await findSubscriber(scope, id);
     if (row === null || isListening(row)) return row;
     if (row.confirmedAt !== null) {
-      await endQuarantineOf(scope, row);
+      await saveReleased(scope, row);
       return row;
     }
     await commit(

@@ -22,10 +22,10 @@ type Words = { message?: string; template?: string };
 /** Returns the request of a channel about this monitor's outage, as text and, if possible, as an object. */
 function readSent(type: string, about: AlertedMonitor, words: Words = {}) {
   const { message = "Refused.", template = null } = words;
-  return sentOf(type, createAlert("monitor.down", { monitor: about, message }), template);
+  return sendToFake(type, createAlert("monitor.down", { monitor: about, message }), template);
 }
 
-async function sentOf(type: string, alert: Alert, template: string | null = null) {
+async function sendToFake(type: string, alert: Alert, template: string | null = null) {
   await using to = await startReceiver(replyWith(200, confirmationOf(type)));
   await using mails = type === "email" ? await startMailServer() : null;
   const { provider, settings } = createChannel(type);
@@ -104,7 +104,7 @@ describe("an incident text in Markdown", () => {
   // A call reads no addresses.
   const asText = types.filter((type) => type !== "webhook" && type !== "voice");
   test.each(asText)("is text for %s", async (type) => {
-    const { text } = await sentOf(type, alert);
+    const { text } = await sendToFake(type, alert);
     expect(text).toContain("Shop is down");
     expect(text).toContain("https://status.lan/a");
     // Some titles are bold.
@@ -112,7 +112,7 @@ describe("an incident text in Markdown", () => {
   });
 
   test("is rendered in a mail", async () => {
-    const { text } = await sentOf("email", alert);
+    const { text } = await sendToFake("email", alert);
     expect(text).toContain('<strong>Shop</strong> is <em>down</em> &lt;b&gt;</p><ul dir="auto">');
     expect(text).toContain('<a href="https://status.lan/a" rel="noopener noreferrer">status</a>');
     const description = "[Runbook](https://wiki.lan/)";
@@ -122,14 +122,14 @@ describe("an incident text in Markdown", () => {
   });
 
   test("is sent to a webhook as typed", async () => {
-    const { body } = await sentOf("webhook", alert);
+    const { body } = await sendToFake("webhook", alert);
     expect(body.data.message).toBe(typed);
     expect(JSON.stringify(body)).not.toContain("isMarkdown");
   });
 
   test("is not assumed for texts of monitors", async () => {
-    expect((await sentOf("ntfy", automatic)).body.message).toContain("*Shop* _is_ down.");
-    expect((await sentOf("email", automatic)).text).toContain(">*Shop* _is_ down.</p>");
+    expect((await sendToFake("ntfy", automatic)).body.message).toContain("*Shop* _is_ down.");
+    expect((await sendToFake("email", automatic)).text).toContain(">*Shop* _is_ down.</p>");
   });
 });
 

@@ -24,30 +24,30 @@ async function createWorld(fields: object = {}) {
   const act = (action: string, body?: object, api = pager.api) =>
     api("POST", `${path}/${action}`, body === undefined ? {} : { body });
   const readStatus = async () => (await pager.readAlert(id)).status as string;
-  const pass = async (minutes: number) => {
+  const advance = async (minutes: number) => {
     for (let i = 0; i < 3 * minutes; i++) await pager.later(20);
   };
-  return { ...pager, hook, job, id: id as string, act, readStatus, pass };
+  return { ...pager, hook, job, id: id as string, act, readStatus, advance };
 }
 
 describe("acknowledging", () => {
   test("stops reminders until it is undone, and later messages name the person", async () => {
-    const { hook, act, pass, readStatus, job, later } = await createWorld();
+    const { hook, act, advance, readStatus, job, later } = await createWorld();
     await using _ = hook;
-    await pass(2);
+    await advance(2);
     expect(hook.listTitles()).toEqual(["monitor.down A", "monitor.reminder A"]);
     // The second reminder is already on its way.
     await later();
     const { status: code, json } = await act("acknowledge");
     expect([code, json.data.status]).toEqual([200, "acknowledged"]);
     const name = json.data.acknowledgments[0].name as string;
-    await pass(10);
+    await advance(10);
     expect(hook.asked).toHaveLength(3);
     expect((await act("unacknowledge")).json.data).toMatchObject({
       status: "open",
       acknowledgments: [],
     });
-    await pass(2);
+    await advance(2);
     expect(hook.asked.length).toBeGreaterThan(3);
     await act("acknowledge");
     await later();
@@ -129,7 +129,7 @@ describe("acknowledging", () => {
 
 describe("a snooze", () => {
   test("is silent until it ends, then the alert returns without its acknowledgments", async () => {
-    const { hook, act, pass, readStatus, time, id, readAlert } = await createWorld();
+    const { hook, act, advance, readStatus, time, id, readAlert } = await createWorld();
     await using _ = hook;
     await act("acknowledge");
     const until = new Date(time.now + 30 * minute).toISOString();
@@ -137,9 +137,9 @@ describe("a snooze", () => {
       status: "snoozed",
       snoozedUntil: until,
     });
-    await pass(28);
+    await advance(28);
     expect([hook.asked.length, await readStatus()]).toEqual([1, "snoozed"]);
-    await pass(3);
+    await advance(3);
     expect(await readStatus()).toBe("open");
     expect(hook.listTitles().slice(0, 2)).toEqual(["monitor.down A", "monitor.reminder A"]);
     const alert = await readAlert(id);
@@ -148,17 +148,17 @@ describe("a snooze", () => {
   });
 
   test("that outlasts the problem sends nothing", async () => {
-    const { hook, act, pass, readStatus, time, job } = await createWorld();
+    const { hook, act, advance, readStatus, time, job } = await createWorld();
     await using _ = hook;
     await act("snooze", { until: new Date(time.now + 5 * minute).toISOString() });
     await job.changeState("up");
-    await pass(10);
+    await advance(10);
     expect(hook.listTitles()).toEqual(["monitor.down A", "monitor.up A"]);
     expect(await readStatus()).toBe("resolved");
   });
 
   test("ends with a message about an incident and a degraded monitor, too", async () => {
-    const { hook, act, pass, time, job, later, api, readAlerts } = await createWorld();
+    const { hook, act, advance, time, job, later, api, readAlerts } = await createWorld();
     await using _ = hook;
     await job.changeState("slow");
     await api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
@@ -168,7 +168,7 @@ describe("a snooze", () => {
     const incident = (await readAlerts()).at(-1);
     await api("POST", `/api/v1/alerts/${incident.id}/snooze`, { body: { until } });
     const before = hook.alerts().length;
-    await pass(7);
+    await advance(7);
     expect(hook.listTitles().slice(before).toSorted()).toEqual([
       "incident.updated Slow",
       "monitor.degraded A",

@@ -39,7 +39,7 @@ const wrappers: Record<string, string> = {
 };
 
 /** One case for each such field of each type, so that new types are covered automatically. */
-function waysOf(kinds: object, samples: Record<string, object>): Way[] {
+function listWays(kinds: object, samples: Record<string, object>): Way[] {
   return Object.entries(kinds as Record<string, { fields: object }>).flatMap(([type, { fields }]) =>
     Object.keys(fields)
       .filter((field) => field in fieldBuilders && !notPlaces.has(`${type}.${field}`))
@@ -69,8 +69,8 @@ const channelSamples = Object.fromEntries(
     { ...secrets, ...others },
   ]),
 );
-const monitorWays = waysOf(monitorKinds, newMonitors);
-const channelWays = waysOf(channelKinds, channelSamples);
+const monitorWays = listWays(monitorKinds, newMonitors);
+const channelWays = listWays(channelKinds, channelSamples);
 type Json = { format?: string; properties?: Record<string, Json>; items?: Json; anyOf?: Json[] };
 
 /** Paths of the addresses in a field. */

@@ -16,7 +16,10 @@ const kib = 1024;
 const mib = 1024 * kib;
 
 /** A response whose body arrives in these chunks, one per event-loop turn, unless it is paused. */
-function answerOf(chunks: Iterable<Buffer>, headers: Record<string, string> = {}): HttpResponse {
+function buildResponse(
+  chunks: Iterable<Buffer>,
+  headers: Record<string, string> = {},
+): HttpResponse {
   let waits: PromiseWithResolvers<void> | null = null;
   return {
     status: 200,
@@ -59,7 +62,7 @@ function createCountedMemory() {
   return { memory, kept: heldBytes };
 }
 
-async function issueOf(wanted: object, response: HttpResponse, memory: Memory = uncountedMemory) {
+async function findIssue(wanted: object, response: HttpResponse, memory: Memory = uncountedMemory) {
   const usual = NewMonitor.parse({ type: "http", name: "Target", url: "http://intranet.lan" });
   const settings = { ...usual, ...wanted } as unknown as MonitorSettings<"http">;
   const collectSecrets = () => secretsOf(settings);
@@ -100,12 +103,13 @@ test("a text search in a stream equals a search in the whole body for any chunks
         const whole = "x".repeat(length) + body;
         const bytes = codings[coding]?.(Buffer.from(whole)) ?? Buffer.alloc(0);
         const larger = length === 0 ? sizes : sizes.map((size) => size * 1_500);
-        const createAnswer = () => answerOf(cut(bytes, larger), { "content-encoding": coding });
+        const createAnswer = () =>
+          buildResponse(cut(bytes, larger), { "content-encoding": coding });
         const has = whole.includes(wanted);
-        expect(await issueOf({ keyword: wanted }, createAnswer())).toBe(
+        expect(await findIssue({ keyword: wanted }, createAnswer())).toBe(
           has ? null : "the keyword is missing",
         );
-        expect(await issueOf({ keywordAbsent: wanted }, createAnswer())).toBe(
+        expect(await findIssue({ keywordAbsent: wanted }, createAnswer())).toBe(
           has ? "it has the keyword that must be absent" : null,
         );
       },
@@ -116,9 +120,9 @@ test("a text search in a stream equals a search in the whole body for any chunks
 test("two texts are distinguished, even if they overlap or one contains the other", async () => {
   await fc.assert(
     fc.asyncProperty(text, text, text, sizes, async (body, one, other, sizes) => {
-      const issue = await issueOf(
+      const issue = await findIssue(
         { keyword: one, keywordAbsent: other },
-        answerOf(cut(Buffer.from(body), sizes)),
+        buildResponse(cut(Buffer.from(body), sizes)),
       );
       const expected = !body.includes(one)
         ? "the keyword is missing"
@@ -137,7 +141,7 @@ test("a text is searched only in the first MiB, exact to the byte and without pa
   ] as const) {
     const body = Buffer.from(`${"x".repeat(before)}€nd.${"x".repeat(mib)}`);
     for (const size of [1_000, 64 * kib])
-      expect(await issueOf({ keyword: "€nd." }, answerOf(cut(body, [size])))).toBe(issue);
+      expect(await findIssue({ keyword: "€nd." }, buildResponse(cut(body, [size])))).toBe(issue);
   }
 });
 
@@ -146,7 +150,11 @@ describe("memory use of a response", () => {
 
   test("is zero for a text search", async () => {
     const { memory, kept } = createCountedMemory();
-    await issueOf({ keyword: "y", keywordAbsent: "z" }, answerOf(cut(body, [7_000])), memory);
+    await findIssue(
+      { keyword: "y", keywordAbsent: "z" },
+      buildResponse(cut(body, [7_000])),
+      memory,
+    );
     expect(kept).toEqual({ now: 0, most: 0 });
   });
 
@@ -155,7 +163,7 @@ describe("memory use of a response", () => {
     const random = Buffer.from(crypto.getRandomValues(new Uint8Array(60_000)));
     const bytes = gzipSync(Buffer.concat(Array.from({ length: 15 }, () => random)), { level: 0 });
     const headers = { "content-encoding": "gzip" };
-    await issueOf({ keyword: "y" }, answerOf(cut(bytes, [50_000]), headers), memory);
+    await findIssue({ keyword: "y" }, buildResponse(cut(bytes, [50_000]), headers), memory);
     expect(kept.most).toBeGreaterThan(64 * kib);
     expect(kept.most).toBeLessThanOrEqual(256 * kib);
   });
@@ -163,12 +171,14 @@ describe("memory use of a response", () => {
   test("is limited for JSON with any chunks", async () => {
     for (const size of [100, 3_000, 500_000]) {
       const { memory, kept } = createCountedMemory();
-      expect(await issueOf({ jsonPath: "$.a" }, answerOf(cut(body, [size])), memory)).toBeNull();
+      expect(
+        await findIssue({ jsonPath: "$.a" }, buildResponse(cut(body, [size])), memory),
+      ).toBeNull();
       expect(kept.most).toBeLessThanOrEqual(mib);
     }
     const { memory, kept } = createCountedMemory();
     const small = Buffer.from(JSON.stringify({ a: "x".repeat(7_000) }));
-    await issueOf({ jsonPath: "$.a" }, answerOf(cut(small, [10])), memory);
+    await findIssue({ jsonPath: "$.a" }, buildResponse(cut(small, [10])), memory);
     expect(kept.most).toBe(0);
   });
 });

@@ -46,7 +46,7 @@ const http = {
   at: (host: string, port: number) => ({ url: `http://${host}:${port}/` }),
   fields: { assertions: [{ source: "body", op: "equals", value: "fine" }] },
   served: {
-    over: "tcp",
+    transport: "tcp",
     serve: replyOnceTo("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nbad"),
   } satisfies ServedFake,
 };

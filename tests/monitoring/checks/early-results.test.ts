@@ -4,7 +4,7 @@ import { CheckEngine } from "../../../src/monitoring/checks/engine/check-engine.
 import { type Beat, type Watch, createWatch } from "../../support/check-board.ts";
 
 /** Seconds per status; asserts that results and sums agree. */
-async function secondsOf({ readBeats, database }: Watch, id: string) {
+async function readSeconds({ readBeats, database }: Watch, id: string) {
   const found = { up: 0, down: 0, unknown: 0 };
   const beats = await readBeats(id);
   for (const { status, period } of beats) found[status as "up"] += period;
@@ -28,12 +28,12 @@ describe("a result ends the period of the previous one:", () => {
     await using shop = await watch.createSite({ interval: 3_600 });
     shop.failNow();
     await watch.engine.runOnce();
-    await watch.pass(4_000);
-    const before = await secondsOf(watch, shop.id);
-    await watch.pass(300);
+    await watch.advance(4_000);
+    const before = await readSeconds(watch, shop.id);
+    await watch.advance(300);
     shop.recoverNow();
     await watch.api("POST", `/api/v1/monitors/${shop.id}/check`);
-    const { down, beats } = await secondsOf(watch, shop.id);
+    const { down, beats } = await readSeconds(watch, shop.id);
     const [last] = before.beats.slice(-1);
     expect(last?.period).toBe(3_600);
     const tookSeconds = Math.round((watch.time.now - Date.parse(last?.at ?? "")) / 1_000);
@@ -47,10 +47,10 @@ describe("a result ends the period of the previous one:", () => {
       const watch = await createWatch();
       await using shop = await watch.createSite({ interval: 600 });
       shop.failNow();
-      await watch.pass(900);
+      await watch.advance(900);
       shop.recoverNow();
       const [last] = (await watch.readBeats(shop.id)).slice(-1);
-      const before = await secondsOf(watch, shop.id);
+      const before = await readSeconds(watch, shop.id);
       expect(last).toMatchObject({ status: "down", period: 600 });
       if (how === "change") {
         await watch.changeMonitor(shop.id, { timeout: 9 });
@@ -61,7 +61,7 @@ describe("a result ends the period of the previous one:", () => {
         await restarted.runOnce();
         await restarted.checkNow({ organizationId: ours.id, callerId: "key" }, shop.id);
       }
-      const { down } = await secondsOf(watch, shop.id);
+      const { down } = await readSeconds(watch, shop.id);
       const tookSeconds = Math.round((watch.time.now - Date.parse(last?.at ?? "")) / 1_000);
       expect([how, down]).toEqual([how, before.down - 600 + tookSeconds]);
     }
@@ -72,15 +72,15 @@ describe("a result ends the period of the previous one:", () => {
     const { id, report } = await watch.createJob({ interval: 3_600, grace: 0 });
     await watch.engine.runOnce();
     await report();
-    await watch.pass(3_600);
+    await watch.advance(3_600);
     expect(await watch.readStatus(id)).toBe("down");
-    await watch.pass(40);
+    await watch.advance(40);
     await report();
-    expect(await secondsOf(watch, id)).toMatchObject({ up: 2, down: 40 });
+    expect(await readSeconds(watch, id)).toMatchObject({ up: 2, down: 40 });
     // Reports cover the time before them, so the next one does not shorten this period.
-    await watch.pass(20);
+    await watch.advance(20);
     await report();
-    expect(await secondsOf(watch, id)).toMatchObject({ up: 22, down: 40 });
+    expect(await readSeconds(watch, id)).toMatchObject({ up: 22, down: 40 });
   });
 
   test("no second counts twice for any times of checks", async () => {
@@ -94,12 +94,12 @@ describe("a result ends the period of the previous one:", () => {
         const watch = await createWatch();
         await using shop = await watch.createSite({ interval: 40, retryInterval: 10, retries: 1 });
         for (const { seconds, fails, asks } of steps) {
-          await watch.pass(seconds);
+          await watch.advance(seconds);
           if (fails) shop.failNow();
           else shop.recoverNow();
           if (asks) await watch.api("POST", `/api/v1/monitors/${shop.id}/check`);
         }
-        const { beats } = await secondsOf(watch, shop.id);
+        const { beats } = await readSeconds(watch, shop.id);
         for (const [index, beat] of beats.slice(1).entries()) {
           const overlapMs = endOf(beats[index]!) - Date.parse(beat.at);
           // Periods are whole seconds, at least one.

@@ -44,7 +44,7 @@ for (const [what, pause] of Object.entries(pauses))
       const watch = await createWatch();
       await using shop = await watch.createSite({ interval: 10 });
       await pause(watch, shop.id, true);
-      await watch.pass(30);
+      await watch.advance(30);
       expect(shop.asked).toEqual([]);
       expect(await watch.readStatus(shop.id)).toBe("paused");
       await pause(watch, shop.id, false);
@@ -60,7 +60,7 @@ for (const [what, pause] of Object.entries(pauses))
       await world.engine.runOnce();
       await world.running;
       shop.release(replyWith(500));
-      await world.pass(1);
+      await world.advance(1);
       await expectNothingFound(world, shop.id);
     });
   });
@@ -75,7 +75,7 @@ test("a group that is paused and resumed before the engine reads the events is c
   await watch.engine.runOnce();
   expect(shop.asked).toHaveLength(2);
   expect(await watch.readStatus(shop.id)).toBe("up");
-  await watch.pass(10);
+  await watch.advance(10);
   expect(await watch.readBeats(shop.id)).toHaveLength(3);
 });
 
@@ -87,7 +87,7 @@ test("monitors of a paused group are neither checked nor measured, even if they 
   await watch.pauseGroup(id, true);
   await watch.changeMonitor(shop.id, { paused: true });
   await watch.changeMonitor(shop.id, { paused: false, name: "Till" });
-  await watch.pass(3_600);
+  await watch.advance(3_600);
   expect(shop.asked).toHaveLength(1);
   expect((await watch.readGroupById(id)).paused).toBe(true);
   const { json } = await watch.api("GET", `/api/v1/monitors/${shop.id}/uptime`);
@@ -121,12 +121,12 @@ describe("a changed monitor", () => {
   });
 
   test("keeps its state and its failures when its url changes", async () => {
-    const { engine, pass, changeMonitor, readMonitor, createSite } = await createWatch();
+    const { engine, advance, changeMonitor, readMonitor, createSite } = await createWatch();
     await using shop = await createSite();
     shop.failNow();
     await engine.runOnce();
     const before = await readMonitor(shop.id);
-    await pass(1);
+    await advance(1);
     await changeMonitor(shop.id, { url: shop.at("/new") });
     await engine.runOnce();
     const { status, statusSince } = await readMonitor(shop.id);
@@ -135,7 +135,7 @@ describe("a changed monitor", () => {
   });
 
   test("gets no extra check after a change of its name, retries or severity", async () => {
-    const { pass, engine, changeMonitor, readStatus, readStateChanges, createSite } =
+    const { advance, engine, changeMonitor, readStatus, readStateChanges, createSite } =
       await createWatch();
     await using shop = await createSite({ interval: 3_600, retries: 5 });
     await engine.runOnce();
@@ -143,7 +143,7 @@ describe("a changed monitor", () => {
     await engine.runOnce();
     expect(shop.asked).toHaveLength(1);
     shop.failNow();
-    await pass(3_600);
+    await advance(3_600);
     expect(await readStatus(shop.id)).toBe("down");
     expect((await readStateChanges()).map(({ type }) => type)).toEqual([
       "monitor.up",
@@ -152,13 +152,13 @@ describe("a changed monitor", () => {
   });
 
   test("is not checked after a move into a paused group", async () => {
-    const { engine, group, pauseGroup, changeMonitor, pass, createSite } = await createWatch();
+    const { engine, group, pauseGroup, changeMonitor, advance, createSite } = await createWatch();
     await using shop = await createSite({ interval: 10 });
     await engine.runOnce();
     const { id: groupId } = await group();
     await pauseGroup(groupId, true);
     await changeMonitor(shop.id, { groupId });
-    await pass(30);
+    await advance(30);
     expect(shop.asked).toHaveLength(1);
     await changeMonitor(shop.id, { groupId: null });
     await engine.runOnce();
@@ -175,7 +175,7 @@ describe("a deleted monitor", () => {
     await world.engine.runOnce();
     await world.running;
     shop.release(replyWith(500));
-    await world.pass(60);
+    await world.advance(60);
     expect(dumpTables(world)).toBe(before);
     expect(shop.asked).toHaveLength(1);
   });

@@ -11,10 +11,10 @@ const readTroubles = async ({ store }: Watch) =>
 /** Two monitors that were up; the appliance stalls for some seconds during their next checks. */
 async function stallDuringChecks(watch: Watch, seconds: number, then = replyWith(500)) {
   const shop = await watch.createSite({ interval: 10, autoIncidentSeverity: "critical" });
-  await watch.pass(10);
+  await watch.advance(10);
   const requestCount = shop.asked.length;
   shop.setReply(hang);
-  const passing = watch.pass(10);
+  const passing = watch.advance(10);
   await shop.waitUntilRequested(requestCount + 1);
   watch.time.now += seconds * 1000;
   shop.setReply(replyWith());
@@ -46,7 +46,7 @@ test("an unknown result does not replace the reason of an outage; the heartbeat 
   const standStill = async () => {
     const requestCount = shop.asked.length;
     shop.setReply(hang);
-    const passing = watch.pass(10);
+    const passing = watch.advance(10);
     await shop.waitUntilRequested(requestCount + 1);
     watch.time.now += 3_000;
     shop.release(replyWith(500));
@@ -61,15 +61,15 @@ test("an unknown result does not replace the reason of an outage; the heartbeat 
     return [status, lastMessage];
   };
   shop.failNow();
-  await watch.pass(10);
+  await watch.advance(10);
   const down = ["down", "HTTP 500 (Internal Server Error), expected 200-299."];
   expect(await readText()).toEqual(down);
   await standStill();
   expect(await readText()).toEqual(down);
   shop.recoverNow();
-  await watch.pass(10);
+  await watch.advance(10);
   expect(await readText()).toEqual(["down", expect.stringContaining("Good result 1 of 2.")]);
-  await watch.pass(10);
+  await watch.advance(10);
   expect((await readText())[0]).toBe("up");
   // For a monitor that is up, the message reports that it can't be judged.
   await standStill();
@@ -90,7 +90,7 @@ test("a successful result counts despite a stall of any length", async () => {
 
 test("trouble of the appliance is reported once per organization, and again after five quiet minutes", async () => {
   const watch = await createWatch();
-  const { engine, time, ours, theirs, pass } = watch;
+  const { engine, time, ours, theirs, advance } = watch;
   await using shop = await startTarget();
   const standStill = async (...monitorsOf: (typeof ours)[]) => {
     const before = shop.asked.length;
@@ -113,10 +113,10 @@ test("trouble of the appliance is reported once per organization, and again afte
       return organizationId;
     });
   await standStill(ours, theirs, ours);
-  await pass(60);
+  await advance(60);
   await standStill(ours);
   expect((await summarize()).toSorted()).toEqual([ours.id, theirs.id].toSorted());
-  await pass(300);
+  await advance(300);
   await standStill(ours);
   expect((await summarize()).slice(2)).toEqual([ours.id]);
 });

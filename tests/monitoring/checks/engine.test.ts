@@ -29,9 +29,9 @@ describe("schedule", () => {
   });
 
   test("a monitor is checked once per interval, to the second", async () => {
-    const { pass, readBeats, createSite } = await createWatch();
+    const { advance, readBeats, createSite } = await createWatch();
     await using shop = await createSite({ interval: 20 });
-    await pass(100);
+    await advance(100);
     const heartbeats = await readBeats(shop.id);
     expect(computeGaps(heartbeats.slice(1))).toEqual(heartbeats.slice(2).map(() => 20));
     expect(heartbeats.length).toBeGreaterThanOrEqual(5);
@@ -97,18 +97,18 @@ describe("schedule", () => {
 
 describe("state", () => {
   test("a monitor is down after all retries, at the retry interval, and up after one success", async () => {
-    const { pass, readStatus, readBeats, readStateChanges, createSite } = await createWatch();
+    const { advance, readStatus, readBeats, readStateChanges, createSite } = await createWatch();
     await using shop = await createSite({ retries: 2, interval: 60, retryInterval: 10 });
-    await pass(60);
+    await advance(60);
     shop.failNow();
     const before = await readBeats(shop.id);
-    while (buildStatuses(await readBeats(shop.id)).at(-1) !== "down") await pass(1);
+    while (buildStatuses(await readBeats(shop.id)).at(-1) !== "down") await advance(1);
     expect(await readStatus(shop.id)).toBe("up");
-    await pass(10);
+    await advance(10);
     expect(await readStatus(shop.id)).toBe("up");
-    await pass(10);
+    await advance(10);
     expect(await readStatus(shop.id)).toBe("down");
-    await pass(60);
+    await advance(60);
     const failures = (await readBeats(shop.id)).slice(before.length);
     expect(computeGaps(failures).slice(0, 2)).toEqual([10, 10]);
     expect(failures.map(({ period }) => period)).toEqual([10, 10, 40, 60]);
@@ -116,7 +116,7 @@ describe("state", () => {
       failures.map(() => "HTTP 500 (Internal Server Error), expected 200-299."),
     );
     shop.recoverNow();
-    await pass(60);
+    await advance(60);
     expect(await readStatus(shop.id)).toBe("up");
     expect((await readStateChanges()).map(({ type }) => type)).toEqual([
       "monitor.up",
@@ -126,13 +126,13 @@ describe("state", () => {
   });
 
   test("with a success threshold of three, a monitor is up after three successes, also after a restart", async () => {
-    const { pass, readStatus, readMonitor, createSite, appliance, time } = await createWatch();
+    const { advance, readStatus, readMonitor, createSite, appliance, time } = await createWatch();
     await using shop = await createSite({ retries: 0, interval: 60, successThreshold: 3 });
     shop.failNow();
-    await pass(60);
+    await advance(60);
     shop.recoverNow();
-    await pass(60);
-    await pass(60);
+    await advance(60);
+    await advance(60);
     expect(await readMonitor(shop.id)).toMatchObject({
       status: "down",
       lastMessage: expect.stringMatching(/^HTTP 200 .* Good result 2 of 3\.$/),
@@ -143,14 +143,14 @@ describe("state", () => {
   });
 
   test("a success between failures resets the count", async () => {
-    const { pass, readStatus, createSite } = await createWatch();
+    const { advance, readStatus, createSite } = await createWatch();
     await using shop = await createSite({ retries: 1, interval: 10, retryInterval: 10 });
     for (const reply of [200, 500, 200, 500, 200, 500]) {
       shop.setReply(replyWith(reply));
-      await pass(10);
+      await advance(10);
       expect(await readStatus(shop.id)).not.toBe("down");
     }
-    await pass(10);
+    await advance(10);
     expect(await readStatus(shop.id)).toBe("down");
   });
 
@@ -168,7 +168,7 @@ describe("state", () => {
   });
 
   test("every state change appends exactly one event in the same write", async () => {
-    const { store, database, pass, readStateChanges, createJob, createSite, time } =
+    const { store, database, advance, readStateChanges, createJob, createSite, time } =
       await createWatch();
     await using shop = await createSite({ interval: 10, retries: 1, retryInterval: 5 });
     const backup = await createJob({ degradedAfterMs: 500 });
@@ -180,7 +180,7 @@ describe("state", () => {
     store.onCommit(() => untold.push(...differing.all()));
     for (const reply of [200, 500, 500, 200, 200, 500, 500, 500, 200]) {
       shop.setReply(replyWith(reply));
-      await pass(10);
+      await advance(10);
       await backup.report(reply === 200 ? { latency_ms: "600" } : { status: "down", msg: "Full." });
     }
     expect(untold).toEqual([]);

@@ -96,7 +96,7 @@ test("a monitor follows its number: message, history, metrics, and the level acr
   const check = async (value: unknown) => {
     site.setReply(reply(value));
     await watch.api("POST", `/api/v1/monitors/${site.id}/check`);
-    await watch.pass(1);
+    await watch.advance(1);
     const { status, lastMessage, numberValue } = await watch.readMonitor(site.id);
     return [status, numberValue, lastMessage] as [string, number | null, string];
   };

@@ -15,22 +15,22 @@ const types = (Object.keys(checkKinds) as (keyof typeof checkKinds)[]).filter(
 );
 
 /** A machine on a test clock, whose network and file handles the test can remove. */
-function machineOf() {
+function createFakeMachine() {
   const world = { now: 0, families: new Set(["IPv4", "IPv6"] as const), hasHandles: true };
   const clock = () => world.now;
   const machine = { network: () => world.families, hasHandles: () => world.hasHandles };
   const trouble = new TroubleWatch(clock, clock, machine);
-  const pass = (ms: number) => {
-    for (let passed = 0; passed < ms; passed += 200) {
+  const advance = (ms: number) => {
+    for (let elapsed = 0; elapsed < ms; elapsed += 200) {
       world.now += 200;
       trouble.tick();
     }
   };
-  pass(1_000);
-  return { world, clock, trouble, pass };
+  advance(1_000);
+  return { world, clock, trouble, advance };
 }
 
-type Machine = ReturnType<typeof machineOf>;
+type Machine = ReturnType<typeof createFakeMachine>;
 
 /** Runs a check of this type without a route to its target; `meanwhile` runs during it. */
 async function runFailingCheck(
@@ -85,33 +85,33 @@ describe("a check on a machine without a network is not judged", () => {
   const times: Record<string, (machine: Machine) => () => void> = {
     "at its start": (machine) => {
       machine.world.families = new Set();
-      machine.pass(1_000);
+      machine.advance(1_000);
       return () => {
         machine.world.families = new Set(["IPv4", "IPv6"]);
-        machine.pass(3_000);
+        machine.advance(3_000);
       };
     },
     "during it": (machine) => () => {
       machine.world.families = new Set();
-      machine.pass(400);
+      machine.advance(400);
       machine.world.families = new Set(["IPv4", "IPv6"]);
-      machine.pass(3_000);
+      machine.advance(3_000);
     },
     "at its end": (machine) => () => {
       machine.world.families = new Set();
     },
     "just before its start": (machine) => {
       machine.world.families = new Set();
-      machine.pass(1_000);
+      machine.advance(1_000);
       machine.world.families = new Set(["IPv4", "IPv6"]);
-      machine.pass(400);
-      return () => machine.pass(400);
+      machine.advance(400);
+      return () => machine.advance(400);
     },
   };
   for (const [when, begin] of Object.entries(times))
     for (const type of types)
       test(`${when}: ${type}`, async () => {
-        const machine = machineOf();
+        const machine = createFakeMachine();
         const meanwhile = begin(machine);
         expect(await runFailingCheck(type, machine, meanwhile)).toMatchObject(missing);
       });
@@ -120,7 +120,7 @@ describe("a check on a machine without a network is not judged", () => {
 describe("a check without free file handles is not judged, for any error", () => {
   for (const type of types)
     test(type, async () => {
-      const machine = machineOf();
+      const machine = createFakeMachine();
       const found = await runFailingCheck(type, machine, () => (machine.world.hasHandles = false));
       expect(found).toMatchObject({
         status: "unknown",
@@ -132,6 +132,6 @@ describe("a check without free file handles is not judged, for any error", () =>
 describe("a failing check on a healthy machine is down", () => {
   for (const type of types)
     test(type, async () => {
-      expect((await runFailingCheck(type, machineOf())).status).toBe("down");
+      expect((await runFailingCheck(type, createFakeMachine())).status).toBe("down");
     });
 });

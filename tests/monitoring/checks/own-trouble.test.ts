@@ -12,24 +12,24 @@ function createTroubleWatch() {
     () => time.wall,
     () => time.now,
   );
-  const pass = (ms: number) => {
+  const advance = (ms: number) => {
     time.now += ms;
     time.wall += ms;
   };
   return {
     watch,
     time,
-    pass,
+    advance,
     /** Advances the clocks normally, with regular ticks of the watch. */
     passWithTicks: (ms: number) => {
       for (let left = ms; left > 0; left -= tickMs) {
-        pass(Math.min(left, tickMs));
+        advance(Math.min(left, tickMs));
         watch.tick();
       }
     },
     /** Stalls the process for this time. */
     stall: (ms: number) => {
-      pass(ms);
+      advance(ms);
       watch.tick();
     },
   };
@@ -51,9 +51,9 @@ describe("a stall of the appliance", () => {
   });
 
   test("is detected before the next tick", () => {
-    const { watch, passWithTicks: calmly, pass, time } = createTroubleWatch();
+    const { watch, passWithTicks: calmly, advance, time } = createTroubleWatch();
     calmly(1_000);
-    pass(2_000);
+    advance(2_000);
     expect(watch.findTroubleDuring(time.now - 2_000, time.now, 700)).toBe(stoodStill);
   });
 
@@ -101,11 +101,11 @@ describe("a clock that jumped", () => {
     });
 
   test("is detected at once, also for a check that ends right after it", () => {
-    const { watch, passWithTicks: calmly, pass, time } = createTroubleWatch();
+    const { watch, passWithTicks: calmly, advance, time } = createTroubleWatch();
     calmly(1_000);
-    pass(20);
+    advance(20);
     time.wall += 3_600_000;
-    pass(20);
+    advance(20);
     expect(watch.findTroubleDuring(time.now - 100, time.now, 60_000)).toBe(jumped);
     watch.tick();
     expect(watch.findTroubleDuring(time.now - 100, time.now, 60_000)).toBe(jumped);
@@ -149,23 +149,23 @@ test("a missing resource is reported with its start, and no longer once it is ba
     network: () => new Set(world.network ? (["IPv4"] as const) : []),
     hasHandles: () => world.handles,
   });
-  const pass = (ms: number) => {
-    for (let passed = 0; passed < ms; passed += tickMs) {
+  const advance = (ms: number) => {
+    for (let elapsed = 0; elapsed < ms; elapsed += tickMs) {
       world.now += tickMs;
       watch.tick();
     }
   };
-  pass(1_000);
+  advance(1_000);
   expect(watch.findCurrentLack()).toBeNull();
   world.network = false;
   const lostAt = clock();
-  pass(5_000);
+  advance(5_000);
   expect(watch.findCurrentLack()).toEqual({ resource: "network", since: lostAt });
   world.handles = false;
-  pass(1_000);
+  advance(1_000);
   expect(watch.findCurrentLack()?.resource).toBe("file handles");
   world.network = true;
   world.handles = true;
-  pass(1_000);
+  advance(1_000);
   expect(watch.findCurrentLack()).toBeNull();
 });

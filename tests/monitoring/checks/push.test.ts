@@ -150,20 +150,20 @@ describe("a report", () => {
 
 describe("silence", () => {
   test("longer than interval and grace is down immediately, without retries, and reported once", async () => {
-    const { report, pass, readMonitor, readStatus, readStateChanges, id } = await setUpWaiting({
+    const { report, advance, readMonitor, readStatus, readStateChanges, id } = await setUpWaiting({
       interval: 60,
       grace: 30,
       retries: 5,
     });
     await report();
-    await pass(89);
+    await advance(89);
     expect(await readStatus(id)).toBe("up");
-    await pass(1);
+    await advance(1);
     expect(await readMonitor(id)).toMatchObject({
       status: "down",
       lastMessage: "Nothing was reported for 1 min 30 s.",
     });
-    await pass(300);
+    await advance(300);
     await report();
     expect((await readStateChanges()).map(({ type }) => type)).toEqual([
       "monitor.up",
@@ -173,13 +173,13 @@ describe("silence", () => {
   });
 
   test("keeps an inverted monitor up; a report makes it down", async () => {
-    const { report, pass, readMonitor, id } = await setUpWaiting({
+    const { report, advance, readMonitor, id } = await setUpWaiting({
       interval: 20,
       grace: 0,
       retries: 0,
       inverted: true,
     });
-    await pass(20);
+    await advance(20);
     expect(await readMonitor(id)).toMatchObject({
       status: "up",
       lastMessage: "Fails, as expected: Nothing was reported for 20 s.",
@@ -194,17 +194,17 @@ describe("silence", () => {
   });
 
   test("since creation is down after interval and grace, too", async () => {
-    const { pass, readStatus, id } = await setUpWaiting({ interval: 20, grace: 0 });
-    await pass(19);
+    const { advance, readStatus, id } = await setUpWaiting({ interval: 20, grace: 0 });
+    await advance(19);
     expect(await readStatus(id)).toBe("pending");
-    await pass(1);
+    await advance(1);
     expect(await readStatus(id)).toBe("down");
   });
 
   test("within the grace period is up, report after report", async () => {
-    const { report, pass, readStateChanges } = await setUpWaiting({ interval: 20, grace: 10 });
+    const { report, advance, readStateChanges } = await setUpWaiting({ interval: 20, grace: 10 });
     for (let time = 0; time < 5; time++) {
-      await pass(29);
+      await advance(29);
       await report();
     }
     expect((await readStateChanges()).map(({ type }) => type)).toEqual(["monitor.up"]);

@@ -49,13 +49,13 @@ test("a requested check returns its heartbeat, which covers the time to the next
 });
 
 test("a requested check can make a monitor down and does not move the next scheduled check", async () => {
-  const { api, pass, readStatus, readBeats, readStateChanges, createSite } = await createWatch();
+  const { api, advance, readStatus, readBeats, readStateChanges, createSite } = await createWatch();
   await using shop = await createSite({ retries: 1, interval: 20, retryInterval: 20 });
-  await pass(20);
+  await advance(20);
   const last = Date.parse((await readBeats(shop.id)).at(-1)?.at ?? "");
-  await pass(5);
+  await advance(5);
   await api("POST", checkOf(shop.id));
-  await pass(15);
+  await advance(15);
   expect(Date.parse((await readBeats(shop.id)).at(-1)?.at ?? "") - last).toBe(20_000);
   shop.failNow();
   await api("POST", checkOf(shop.id));

@@ -45,10 +45,10 @@ const readRows = ({ database }: Pick<TestAppliance, "database">) =>
 
 test("the screenshot of the last failure is stored with the time of its heartbeat until the monitor is deleted", async () => {
   const world = await createFailingMonitor();
-  const { pass, path, api, ours, theirs, stranger, readMonitor, id, screenshot } = world;
+  const { advance, path, api, ours, theirs, stranger, readMonitor, id, screenshot } = world;
   expect((await readMonitor(id)).screenshotAt).toBeNull();
   expect((await screenshot()).status).toBe(404);
-  await pass(1);
+  await advance(1);
   const first = await readNewest(world);
   expect(first?.status).toBe("down");
   expect(await readMonitor(id)).toMatchObject({ status: "down", screenshotAt: first?.at });
@@ -71,12 +71,12 @@ test("the screenshot of the last failure is stored with the time of its heartbea
   const { json } = await screenshot("?at=yesterday");
   expect(json.error.details[0].path).toBe("at");
 
-  await pass(60);
+  await advance(60);
   const second = await readNewest(world);
   expect(readRows(world)).toEqual([{ at: Date.parse(second?.at ?? "") }]);
   expect((await screenshot(`?at=${first?.at}`)).status).toBe(404);
   site.setReply(replyWith(), "/page");
-  await pass(60);
+  await advance(60);
   expect(await readMonitor(id)).toMatchObject({ status: "up", screenshotAt: second?.at });
   expect((await screenshot()).status).toBe(200);
   await api("DELETE", path);
@@ -116,14 +116,14 @@ test("a failed screenshot does not change the result of the check", async () => 
 
 test("only a down result has a screenshot, not an inverted failure or an unknown result", async () => {
   const world = await createFailingMonitor({ inverted: true });
-  await world.pass(1);
+  await world.advance(1);
   expect((await readNewest(world))?.status).toBe("up");
   expect(readRows(world)).toEqual([]);
 });
 
 test("a failure that another node does not confirm has no screenshot", async () => {
   const sharing = await createSharing({ allowTarget: ["127.0.0.1/32"], browser: program });
-  const { both, pass, ours } = sharing;
+  const { both, advance, ours } = sharing;
   const replies = [replyWith(), replyWith(500), replyWith()];
   site.setReply((response) => (replies.shift() ?? replyWith(500))(response), "/confirmed");
   const { json } = await ours.api("POST", "/api/v1/monitors", {
@@ -149,7 +149,7 @@ test("a failure that another node does not confirm has no screenshot", async () 
       const monitor = await inspect();
       if (reached(monitor)) return monitor;
       let isOver = false;
-      const passing = pass(1, both).finally(() => (isOver = true));
+      const passing = advance(1, both).finally(() => (isOver = true));
       while (!isOver) {
         await other!.node.runOnce();
         await Bun.sleep(5);

@@ -51,13 +51,13 @@ describe("two nodes that share the checks", () => {
 
   test("every slot is recorded once by one of the nodes, even if one dies and returns", async () => {
     const sharing = await createSharing({ allowTarget: ["127.0.0.1/32"] });
-    const { both, pass, time } = sharing;
+    const { both, advance, time } = sharing;
     const [a, b] = both;
     const ids = await createShops(sharing, 16);
-    await pass(interval, both);
+    await advance(interval, both);
     const startedAt = time.now;
     site.asked.length = 0;
-    await pass(3 * interval, both);
+    await advance(3 * interval, both);
     const rows = (await readHeartbeats(sharing)).filter(({ at }) => at > startedAt);
     expect(new Set(rows.map(({ id }) => id))).toEqual(new Set(ids));
     expect(site.asked.length).toBe(rows.length);
@@ -67,7 +67,7 @@ describe("two nodes that share the checks", () => {
     );
     expect(Math.min(...byNode)).toBeGreaterThan(0);
 
-    await pass(4 * interval, [a]);
+    await advance(4 * interval, [a]);
     const alone = await readHeartbeats(sharing);
     for (const slots of slotsOf(alone.filter(({ at }) => at > startedAt))) {
       expect(slots).toEqual(slots.map((_, i) => slots[0]! + i));
@@ -77,7 +77,7 @@ describe("two nodes that share the checks", () => {
     );
     expect(Math.max(...gaps)).toBeLessThanOrEqual((interval + 15 + 15) * 1_000);
 
-    await pass(3 * interval, both);
+    await advance(3 * interval, both);
     for (const slots of slotsOf((await readHeartbeats(sharing)).filter(({ at }) => at > startedAt)))
       expect(slots).toEqual(slots.map((_, i) => slots[0]! + i));
     expect((await readSince(sharing.store, 0, 1_000)).filter(isStateChange)).toHaveLength(
@@ -87,12 +87,12 @@ describe("two nodes that share the checks", () => {
 
   test("the result of a node that lost its lease unnoticed is discarded, and waiting requests get an error", async () => {
     const sharing = await createSharing();
-    const { start, both, pass, time, store } = sharing;
+    const { start, both, advance, time, store } = sharing;
     // Its clock stops while the others advance, like a suspended process.
     const asleep = { now: time.now };
     const c = start("c", asleep);
     for (let i = 0; i < 6; i++) {
-      await pass(2, both);
+      await advance(2, both);
       asleep.now = time.now;
       await c.node.runOnce();
       await c.engine.runOnce();
@@ -103,7 +103,7 @@ describe("two nodes that share the checks", () => {
       const job = await make(sharing, { type: "push" });
       if (c.node.findByRecord(job.id) !== null) owned.push(job);
     }
-    await pass(16, both);
+    await advance(16, both);
     for (const { id } of owned) {
       expect(c.node.findByRecord(id)).not.toBeNull();
       expect(both.filter(({ node }) => node.findByRecord(id) !== null)).toHaveLength(1);
@@ -130,7 +130,7 @@ describe("two nodes that share the checks", () => {
     "with confirmations a monitor is down only if another node confirms the failure: inverted is $inverted",
     async ({ inverted, good, bad, seen }) => {
       const sharing = await createSharing({ allowTarget: ["127.0.0.1/32"] });
-      const { both, pass, ours } = sharing;
+      const { both, advance, ours } = sharing;
       const path = `/confirmed-${inverted}`;
       const reached = [good];
       site.setReply((response) => (reached.shift() ?? bad)(response), path);
@@ -144,14 +144,14 @@ describe("two nodes that share the checks", () => {
       /** Runs the other node while the checks of the owner continue. */
       const passAndCount = async (seconds: number) => {
         let isOver = false;
-        const passing = pass(seconds, both).finally(() => (isOver = true));
+        const passing = advance(seconds, both).finally(() => (isOver = true));
         while (!isOver) {
           await other!.node.runOnce();
           await Bun.sleep(5);
         }
         await passing;
       };
-      await pass(1, both);
+      await advance(1, both);
       expect((await inspect()).status).toBe("up");
       // Fails on the owner, but not on the other node.
       reached.push(bad, good);
@@ -166,9 +166,9 @@ describe("two nodes that share the checks", () => {
 
   test("an earlier report from another node does not override a later one", async () => {
     const sharing = await createSharing();
-    const { both, pass, ours, store } = sharing;
+    const { both, advance, ours, store } = sharing;
     const { id, pushUrl } = await make(sharing, { type: "push", retries: 0 });
-    await pass(1, both);
+    await advance(1, both);
     const [owner, other] = both.toSorted(
       (x, y) => Number(x.node.findByRecord(id) === null) - Number(y.node.findByRecord(id) === null),
     );
@@ -190,7 +190,7 @@ describe("two nodes that share the checks", () => {
 
   test("the address of a running node is a blocked target for all nodes", async () => {
     const sharing = await createSharing();
-    const { both, pass, ours } = sharing;
+    const { both, advance, ours } = sharing;
     const urls = [
       ...both.map(({ id }) => `http://${getNodeAddress(id)}:3210/`),
       "http://127.0.0.1:3210/",
@@ -215,16 +215,16 @@ describe("two nodes that share the checks", () => {
     }
     const [a, b] = both;
     await b.node.stop();
-    await pass(3, [a]);
+    await advance(3, [a]);
     expect((await request(a, `http://${getNodeAddress("b")}:3210/`)).status).toBe(201);
   });
 
   test("reports and requested checks are processed by the owner of the monitor", async () => {
     const sharing = await createSharing({ allowTarget: ["127.0.0.1/32"] });
-    const { both, pass, ours } = sharing;
+    const { both, advance, ours } = sharing;
     const [id = ""] = await createShops(sharing, 1);
     const { id: jobId, pushUrl } = await make(sharing, { type: "push" });
-    await pass(1, both);
+    await advance(1, both);
     /** The owner of the monitor, and the other node. */
     const nodesOf = (id: string) =>
       both.toSorted(

@@ -21,8 +21,8 @@ async function createWatched(fields: object = {}) {
     });
   let engine = createEngine();
   await engine.runOnce();
-  const pass = async (seconds: number) => {
-    for (let passed = 0; passed < seconds * 1000; passed += 250) {
+  const advance = async (seconds: number) => {
+    for (let elapsed = 0; elapsed < seconds * 1000; elapsed += 250) {
       time.wall += 250;
       time.monotonic += 250;
       await engine.runOnce();
@@ -30,14 +30,14 @@ async function createWatched(fields: object = {}) {
   };
   const report = (kind: ReportKind = "success") =>
     engine.report(sha256(job.path.slice("/push/".length)), createReport(kind));
-  await pass(1);
+  await advance(1);
   await report();
   return {
     ...watch,
     time,
     machine,
     engine,
-    pass,
+    advance,
     report,
     restart: () => (engine = createEngine()).runOnce(),
     read: async (): Promise<Job> => {
@@ -67,17 +67,17 @@ const interruptions: Record<string, (job: WatchedJob, seconds: number) => Promis
     time.wall += seconds * 1000;
     await engine.runOnce();
   },
-  "a network outage": async ({ machine, pass }, seconds) => {
+  "a network outage": async ({ machine, advance }, seconds) => {
     machine.families = new Set();
-    await pass(seconds);
+    await advance(seconds);
     machine.families = new Set(["IPv4"]);
-    await pass(0.25);
+    await advance(0.25);
   },
-  "a file table that was full": async ({ machine, pass }, seconds) => {
+  "a file table that was full": async ({ machine, advance }, seconds) => {
     machine.hasHandles = false;
-    await pass(seconds);
+    await advance(seconds);
     machine.hasHandles = true;
-    await pass(0.25);
+    await advance(0.25);
   },
 };
 
@@ -90,11 +90,11 @@ describe("silence during an interruption", () => {
     ] as const)
       test(`after ${name}, ${when}: the window restarts, and silence counts from then on`, async () => {
         const job = await createWatched();
-        await job.pass(before);
+        await job.advance(before);
         await interrupt(job, 150);
-        await job.pass(110);
+        await job.advance(110);
         expect([await job.state(), await job.wentDown()]).toEqual(["up", 0]);
-        await job.pass(30);
+        await job.advance(30);
         expect([await job.state(), await job.wentDown()]).toEqual(["down", 1]);
         await job.report();
         expect(await job.state()).toBe("up");
@@ -103,13 +103,13 @@ describe("silence during an interruption", () => {
   test("is unknown with its reason, and a report ends it", async () => {
     const job = await createWatched();
     job.machine.families = new Set();
-    await job.pass(300);
+    await job.advance(300);
     expect(await job.wentDown()).toBe(0);
     expect(new Set(await job.unknown())).toEqual(
       new Set(["Not judged: this machine had no network."]),
     );
     job.machine.families = new Set(["IPv4"]);
-    await job.pass(10);
+    await job.advance(10);
     await job.report();
     expect(await job.wentDown()).toBe(0);
     expect(await job.state()).toBe("up");
@@ -125,7 +125,7 @@ test("on a machine that never had a network, silence of local jobs is judged", a
     machine: { network: () => new Set(), hasHandles: () => true },
   });
   await engine.runOnce();
-  for (let passed = 0; passed < 130_000; passed += 250) {
+  for (let elapsed = 0; elapsed < 130_000; elapsed += 250) {
     watch.time.now += 250;
     await engine.runOnce();
   }
@@ -135,13 +135,13 @@ test("on a machine that never had a network, silence of local jobs is judged", a
 test("a clock that is set back, or a short stall, does not delay the outage", async () => {
   for (const step of ["back", "stall"]) {
     const job = await createWatched();
-    await job.pass(60);
+    await job.advance(60);
     if (step === "back") job.time.wall -= 3_600_000;
     else {
       job.time.wall += 1_000;
       job.time.monotonic += 1_000;
     }
-    await job.pass(75);
+    await job.advance(75);
     expect([step, await job.wentDown()]).toEqual([step, 1]);
   }
 });
@@ -149,11 +149,11 @@ test("a clock that is set back, or a short stall, does not delay the outage", as
 test("a clock that is set back makes a scheduled job late by its new time, and no sooner", async () => {
   // The clock starts at 10:00, and the job is due every quarter of an hour.
   const job = await createWatched({ schedule: "*/15 * * * *" });
-  await job.pass(13 * 60);
+  await job.advance(13 * 60);
   job.time.wall -= 10 * 60_000;
-  await job.pass(5 * 60);
+  await job.advance(5 * 60);
   expect(await job.wentDown()).toBe(0);
-  await job.pass(8 * 60);
+  await job.advance(8 * 60);
   expect(await job.wentDown()).toBe(1);
 });
 
@@ -170,11 +170,11 @@ describe("a report that arrived while the clock was a year ahead", () => {
         test(`delays no outage of a job ${name}: ${kind}${isRestarted ? ", and a restart" : ""}`, async () => {
           const job = await createWatched({ ...fields, maximumRunTime: 60 });
           job.time.wall += yearMs;
-          await job.pass(1);
+          await job.advance(1);
           await job.report(kind);
           job.time.wall -= yearMs;
           if (isRestarted) await job.restart();
-          await job.pass(300);
+          await job.advance(300);
           expect(await job.state()).toBe("down");
           const { overdueAt, reports } = await job.read();
           expect(Date.parse(overdueAt ?? String(reports[0]?.at)) - job.time.wall).toBeLessThan(
@@ -188,9 +188,9 @@ describe("a report that arrived while the clock was a year ahead", () => {
     job.time.wall += yearMs;
     for (let count = 0; count < 100; count++) await job.report("log");
     job.time.wall -= yearMs;
-    await job.pass(1);
+    await job.advance(1);
     await job.report("failure");
-    await job.pass(1);
+    await job.advance(1);
     await job.report();
     const { reports } = await job.read();
     expect(reports.slice(0, 3).map(({ kind }) => kind)).toEqual(["success", "failure", "log"]);
@@ -208,7 +208,7 @@ test("a restart does not forget that a job runs", async () => {
   const { time } = watch;
   const restarted = new CheckEngine({ ...watch.appliance, monotonic: () => time.now });
   await restarted.runOnce();
-  for (let passed = 0; passed < 70_000; passed += 250) {
+  for (let elapsed = 0; elapsed < 70_000; elapsed += 250) {
     time.now += 250;
     await restarted.runOnce();
   }

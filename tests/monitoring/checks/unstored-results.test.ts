@@ -11,19 +11,19 @@ async function createFullAppliance() {
   const shop = await watch.createSite({ name: "Shop", interval: 10 });
   const mail = await watch.createSite({ name: "Mail", interval: 10 });
   mail.failNow();
-  await watch.pass(20);
+  await watch.advance(20);
   disk.fill();
   const filledAt = watch.time.now;
-  await watch.pass(10);
+  await watch.advance(10);
   return { ...watch, disk, shop, mail, filledAt };
 }
 
-const metricsOf = async ({ app, ours }: Awaited<ReturnType<typeof createWatch>>) => {
+const readMetrics = async ({ app, ours }: Awaited<ReturnType<typeof createWatch>>) => {
   const headers = { Host: "localhost", Authorization: `Bearer ${ours.writeKey.key}` };
   return (await app.handle(new Request("http://localhost/metrics", { headers }))).text();
 };
 
-const healthOf = async ({ app }: Awaited<ReturnType<typeof createWatch>>) => {
+const readHealth = async ({ app }: Awaited<ReturnType<typeof createWatch>>) => {
   const response = await app.handle(
     new Request("http://localhost/healthz", { headers: { Host: "localhost" } }),
   );
@@ -49,14 +49,14 @@ test("monitors with unstored results are shown as not judged in REST, metrics an
     lastMessage: "HTTP 500 (Internal Server Error), expected 200-299.",
     notJudgedSince: up.notJudgedSince,
   });
-  const text = await metricsOf(world);
+  const text = await readMetrics(world);
   const filterLines = (name: string) =>
     text.split("\n").filter((line) => line.startsWith(`signalbox_${name}`));
   expect(filterLines("storage_failing")).toEqual(["signalbox_storage_failing 1"]);
   expect(filterLines("monitor_up{").map((line) => line.slice(-2))).toEqual([" 0"]);
   expect(filterLines("monitor_judged{").map((line) => line.slice(-2))).toEqual([" 0", " 0"]);
   expect(text).toContain('status="unknown"} 1');
-  const [status, health] = await healthOf(world);
+  const [status, health] = await readHealth(world);
   expect([status, health]).toEqual([
     503,
     { status: "failing", reasons: ["storage"], since: expect.any(String) },
@@ -70,10 +70,10 @@ test("once storage works again, all monitors are judged, and the queued results 
   await using mail = world.mail;
   shop.failNow();
   mail.recoverNow();
-  await world.pass(10);
+  await world.advance(10);
   const before = (await world.readStateChanges()).length;
   world.disk.free();
-  await world.pass(10);
+  await world.advance(10);
   const [down, up] = [await world.readMonitor(shop.id), await world.readMonitor(mail.id)];
   expect(down).toMatchObject({ status: "down", notJudgedSince: null });
   expect(up).toMatchObject({ status: "up", notJudgedSince: null });
@@ -83,18 +83,18 @@ test("once storage works again, all monitors are judged, and the queued results 
       .map(({ type }) => type)
       .sort(),
   ).toEqual(["monitor.down", "monitor.up"]);
-  expect(await healthOf(world)).toEqual([200, { status: "ok" }]);
-  expect(await metricsOf(world)).toContain("signalbox_storage_failing 0\n");
+  expect(await readHealth(world)).toEqual([200, { status: "ok" }]);
+  expect(await readMetrics(world)).toContain("signalbox_storage_failing 0\n");
 });
 
 test("a monitor stores the time since which its checks can't be judged until one is", async () => {
   const watch = await createWatch();
   await using shop = await watch.createSite({ interval: 10, retryInterval: 10 });
-  await watch.pass(10);
+  await watch.advance(10);
   const standStill = async () => {
     const requestCount = shop.asked.length;
     shop.setReply(hang);
-    const passing = watch.pass(10);
+    const passing = watch.advance(10);
     await shop.waitUntilRequested(requestCount + 1);
     watch.time.now += 3_000;
     shop.release(replyWith(500));
@@ -106,6 +106,6 @@ test("a monitor stores the time since which its checks can't be judged until one
   expect(unknown.length).toBeGreaterThan(1);
   expect((await watch.readMonitor(shop.id)).notJudgedSince).toBe(unknown[0]?.at);
   shop.recoverNow();
-  await watch.pass(10);
+  await watch.advance(10);
   expect(await watch.readMonitor(shop.id)).toMatchObject({ status: "up", notJudgedSince: null });
 });

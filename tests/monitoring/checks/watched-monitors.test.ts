@@ -10,9 +10,9 @@ import { createWatch } from "../../support/check-board.ts";
 
 test("monitors that another node checked keep their schedule, even if an event arrives while they are loaded", async () => {
   const watch = await createWatch();
-  const { pass, createSite, changeMonitor, store, appliance } = watch;
+  const { advance, createSite, changeMonitor, store, appliance } = watch;
   await using shop = await createSite();
-  await pass(1);
+  await advance(1);
   await using unchecked = await createSite();
   await watch.group();
   const begun: [string, string][] = [];
@@ -42,10 +42,10 @@ test("monitors that another node checked keep their schedule, even if an event a
 });
 
 test("monitors that are created or changed during loading are checked immediately", async () => {
-  const { pass, createSite, changeMonitor, store, appliance } = await createWatch();
+  const { advance, createSite, changeMonitor, store, appliance } = await createWatch();
   await using shop = await createSite();
   await using quiet = await createSite();
-  await pass(1);
+  await advance(1);
   const begun: [string, string][] = [];
   const monitors = new WatchedMonitors(appliance, {
     begin: ({ id }, firstCheck) => void begun.push([id, firstCheck]),
@@ -69,9 +69,9 @@ test("monitors that are created or changed during loading are checked immediatel
 
 test("after leases were lost and regained, events wait for pending results, and no slot is checked twice", async () => {
   const watch = await createWatch();
-  const { pass, createSite, changeMonitor, store, appliance } = watch;
+  const { advance, createSite, changeMonitor, store, appliance } = watch;
   await using shop = await createSite();
-  await pass(1);
+  await advance(1);
   const lease: Lease = { name: "shard", epoch: 1, owner: "node" };
   let held: Lease | null = lease;
   const listAll = () => (held === null ? [] : [held]);

@@ -7,11 +7,11 @@ describe("during a window", () => {
     await using stage = await createWatchedSite(planner);
     const { site } = stage;
     await using stranger = await planner.createSite({ interval: 300 });
-    await planner.pass(1);
+    await planner.advance(1);
     await planner.planWindow({ monitorIds: [site.id] }, 10, 10);
     const seen: string[] = [];
     for (const seconds of [599, 3, 597, 3]) {
-      await planner.pass(seconds);
+      await planner.advance(seconds);
       seen.push(`${await planner.readStatus(site.id)} ${await planner.readStatus(stranger.id)}`);
     }
     expect(seen).toEqual(["up up", "maintenance up", "maintenance up", "up up"]);
@@ -22,13 +22,13 @@ describe("during a window", () => {
     await using stage = await createWatchedSite(planner);
     const { site } = stage;
     const { id } = await planner.planWindow({ monitorIds: [site.id] }, -5);
-    await planner.pass(2);
+    await planner.advance(2);
     expect(await planner.readStatus(site.id)).toBe("maintenance");
     await planner.change(id, { startsAt: planner.inMinutes(30) });
-    await planner.pass(2);
+    await planner.advance(2);
     expect(await planner.readStatus(site.id)).toBe("up");
     await planner.change(id, { startsAt: planner.inMinutes(-30) });
-    await planner.pass(2);
+    await planner.advance(2);
     expect(await planner.readStatus(site.id)).toBe("maintenance");
   });
 
@@ -37,9 +37,9 @@ describe("during a window", () => {
     await using stage = await createWatchedSite(planner);
     const { site } = stage;
     const { id } = await planner.planWindow({ monitorIds: [site.id] });
-    await planner.pass(2);
+    await planner.advance(2);
     await planner.remove(id);
-    await planner.pass(2);
+    await planner.advance(2);
     expect(await planner.readStatus(site.id)).toBe("up");
   });
 
@@ -51,7 +51,7 @@ describe("during a window", () => {
     const { id: groupId } = await planner.group({ monitorIds: [site.id] });
     await planner.planWindow({ groupIds: [groupId] });
     const readStates = async () => {
-      await planner.pass(2);
+      await planner.advance(2);
       return [await planner.readStatus(site.id), await planner.readStatus(other.id)];
     };
     expect(await readStates()).toEqual(["maintenance", "up"]);
@@ -71,7 +71,7 @@ describe("during a window", () => {
     const { site } = stage;
     const times = { startsAt: planner.inMinutes(-1), endsAt: planner.inMinutes(60) };
     await planner.theirs.api("POST", planner.path, { body: { title: "Theirs", ...times } });
-    await planner.pass(2);
+    await planner.advance(2);
     expect(await planner.readStatus(site.id)).toBe("up");
   });
 
@@ -105,16 +105,16 @@ describe("alerts during maintenance", () => {
     await using stage = await createWatchedSite(planner);
     const { hook, site } = stage;
     await planner.planWindow({ monitorIds: [site.id] }, 1, 20);
-    await planner.pass(120);
+    await planner.advance(120);
     site.failNow();
-    await planner.pass(600);
+    await planner.advance(600);
     await planner.later();
     expect(hook.listTitles()).toEqual([]);
-    await planner.pass(600);
+    await planner.advance(600);
     await planner.later();
     expect([await planner.readStatus(site.id), hook.listTitles()]).toEqual(["down", [down]]);
     site.recoverNow();
-    await planner.pass(300);
+    await planner.advance(300);
     await planner.later();
     expect(hook.listTitles()).toEqual([down, up]);
   });
@@ -124,11 +124,11 @@ describe("alerts during maintenance", () => {
     await using stage = await createWatchedSite(planner);
     const { hook, site } = stage;
     await planner.planWindow({ monitorIds: [site.id] }, 1, 20);
-    await planner.pass(120);
+    await planner.advance(120);
     site.failNow();
-    await planner.pass(600);
+    await planner.advance(600);
     site.recoverNow();
-    await planner.pass(700);
+    await planner.advance(700);
     await planner.later();
     expect([await planner.readStatus(site.id), hook.listTitles()]).toEqual(["up", []]);
   });
@@ -138,16 +138,16 @@ describe("alerts during maintenance", () => {
     await using stage = await createWatchedSite(planner);
     const { hook, site } = stage;
     site.failNow();
-    await planner.pass(300);
+    await planner.advance(300);
     await planner.later();
     expect(hook.listTitles()).toEqual([down]);
     await planner.planWindow({ monitorIds: [site.id] }, 0, 20);
-    await planner.pass(600);
+    await planner.advance(600);
     site.recoverNow();
-    await planner.pass(300);
+    await planner.advance(300);
     await planner.later();
     expect(hook.listTitles()).toEqual([down]);
-    await planner.pass(330);
+    await planner.advance(330);
     await planner.later();
     expect(hook.listTitles()).toEqual([down, up]);
   });
@@ -158,11 +158,11 @@ describe("alerts during maintenance", () => {
     const { site } = stage;
     await planner.planWindow({ monitorIds: [site.id] }, 0, 20);
     const count = async () => (await planner.api("GET", "/api/v1/incidents")).json.meta.total;
-    await planner.pass(60);
+    await planner.advance(60);
     site.failNow();
-    await planner.pass(1_000);
+    await planner.advance(1_000);
     expect(await count()).toBe(0);
-    await planner.pass(200);
+    await planner.advance(200);
     expect(await count()).toBe(1);
   });
 });
@@ -177,9 +177,9 @@ describe("results during maintenance", () => {
       await using stage = await createWatchedSite(planner);
       const { site } = stage;
       await planner.planWindow({ monitorIds: [site.id], countsUptime }, 1, 30);
-      await planner.pass(300);
+      await planner.advance(300);
       site.failNow();
-      await planner.pass(900);
+      await planner.advance(900);
       const heartbeats = await planner.readBeats(site.id);
       expect(heartbeats.at(-1)?.status).toBe(status);
       expect(await planner.readStatus(site.id)).toBe("maintenance");
@@ -195,7 +195,7 @@ describe("results during maintenance", () => {
     await planner.planWindow({ monitorIds: [site.id], countsUptime: true });
     await planner.planWindow({ monitorIds: [site.id], countsUptime: false });
     await planner.planWindow({ monitorIds: [site.id], countsUptime: true });
-    await planner.pass(2);
+    await planner.advance(2);
     expect((await planner.readBeats(site.id)).at(-1)?.status).toBe("maintenance");
   });
 });
@@ -204,12 +204,12 @@ describe("a push monitor", () => {
   test("that becomes overdue during maintenance is not down before the end", async () => {
     const planner = await createPlanner();
     const job = await planner.createJob({ interval: 60, grace: 0 });
-    await planner.pass(1);
+    await planner.advance(1);
     await job.report();
     await planner.planWindow({ monitorIds: [job.id] }, 0, 10);
-    await planner.pass(300);
+    await planner.advance(300);
     expect(await planner.readStatus(job.id)).toBe("maintenance");
-    await planner.pass(303);
+    await planner.advance(303);
     expect(await planner.readStatus(job.id)).toBe("down");
     await job.report();
     expect(await planner.readStatus(job.id)).toBe("up");
@@ -218,31 +218,31 @@ describe("a push monitor", () => {
   test("is in maintenance from the start, and the time before counts with its real status", async () => {
     const planner = await createPlanner();
     const job = await planner.createJob({ interval: 86_400 });
-    await planner.pass(1);
+    await planner.advance(1);
     await job.report();
     await planner.planWindow({ monitorIds: [job.id] }, 1, 5);
-    await planner.pass(59);
+    await planner.advance(59);
     expect(await planner.readStatus(job.id)).toBe("up");
-    await planner.pass(3);
+    await planner.advance(3);
     expect(await planner.readStatus(job.id)).toBe("maintenance");
     const [last] = (await planner.readBeats(job.id)).slice(-1);
     expect(last?.status).toBe("up");
     expect(last?.period).toBeGreaterThanOrEqual(59);
-    await planner.pass(300);
+    await planner.advance(300);
     expect(await planner.readStatus(job.id)).toBe("up");
   });
 
   test("that reported during maintenance is up at the end, without waiting for the next report", async () => {
     const planner = await createPlanner();
     const job = await planner.createJob({ interval: 86_400 });
-    await planner.pass(1);
+    await planner.advance(1);
     await job.report({ status: "down" });
     expect(await planner.readStatus(job.id)).toBe("down");
     await planner.planWindow({ monitorIds: [job.id] }, 0, 5);
-    await planner.pass(1);
+    await planner.advance(1);
     await job.report();
     expect(await planner.readStatus(job.id)).toBe("maintenance");
-    await planner.pass(302);
+    await planner.advance(302);
     expect(await planner.readStatus(job.id)).toBe("up");
     const heartbeats = await planner.readBeats(job.id);
     expect(heartbeats.map(({ status }) => status)).toEqual([

@@ -7,13 +7,13 @@ describe("start and end are recorded once", () => {
   test("with the times of the occurrence; an early end has its actual time", async () => {
     const planner = await createPlanner();
     const { id } = await planner.planWindow({}, 5, 30);
-    await planner.pass(600);
+    await planner.advance(600);
     expect(await planner.readWindowEvents()).toEqual(["started 10:05–10:35"]);
     await planner.change(id, { title: "Cabling", endsAt: planner.inMinutes(60) });
-    await planner.pass(10);
+    await planner.advance(10);
     expect(await planner.readWindowEvents()).toEqual(["started 10:05–10:35"]);
     await planner.remove(id);
-    await planner.pass(10);
+    await planner.advance(10);
     expect(await planner.readWindowEvents()).toEqual(["started 10:05–10:35", "ended 10:05–10:10"]);
   });
 
@@ -53,7 +53,7 @@ describe("start and end are recorded once", () => {
     const planner = await createPlanner();
     await planner.planWindow({}, 10, 10);
     planner.time.now += 60 * 60_000;
-    await planner.pass(5);
+    await planner.advance(5);
     expect(await planner.readWindowEvents()).toEqual([]);
   });
 });
@@ -64,7 +64,7 @@ describe("after a restart", () => {
     await using stage = await createWatchedSite(planner);
     const { site } = stage;
     await planner.planWindow({ monitorIds: [site.id] }, 0, 20);
-    await planner.pass(60);
+    await planner.advance(60);
     const other = planner.createSecondAppliance();
     site.failNow();
     await other.passTime(600);
@@ -79,7 +79,7 @@ describe("after a restart", () => {
     await using stage = await createWatchedSite(planner, { interval: 86_400 });
     const { site } = stage;
     await planner.planWindow({ monitorIds: [site.id] }, 0, 20);
-    await planner.pass(60);
+    await planner.advance(60);
     expect(await planner.readStatus(site.id)).toBe("maintenance");
     planner.time.now += 60 * 60_000;
     await planner.createSecondAppliance().passTime(3);

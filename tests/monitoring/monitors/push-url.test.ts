@@ -22,7 +22,7 @@ async function createJob() {
   const { id, path, report } = await pager.createJob({ groupId, alertChannelIds: [hook.id] });
   const token = path.split("/").at(-1) ?? "";
   await report({ status: "down", msg: "Disk full" });
-  await pager.pass(1);
+  await pager.advance(1);
   await pager.later();
   const sections = [{ name: "All", groupId: null, monitors: [{ id, name: null }] }];
   const ids: Record<string, string> = {

@@ -3,7 +3,7 @@ import { createApiKey } from "../../../src/accounts/api-keys/service.ts";
 import { createWatch } from "../../support/check-board.ts";
 
 test("dashboards of Healthchecks read the push monitors of the key's organization", async () => {
-  const { createJob, engine, time, ours, theirs, stranger, changeMonitor, pass, api } =
+  const { createJob, engine, time, ours, theirs, stranger, changeMonitor, advance, api } =
     await createWatch();
   const backup = await createJob({
     name: "Database Backup",
@@ -96,7 +96,7 @@ test("dashboards of Healthchecks read the push monitors of the key's organizatio
     status: "up",
     started: true,
   });
-  await pass(70);
+  await advance(70);
   expect((await get(`/api/v3/checks/${uuid}`, read)).json).toMatchObject({
     status: "down",
     next_ping: null,

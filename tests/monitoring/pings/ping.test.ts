@@ -191,7 +191,7 @@ describe("a flapping job", () => {
   const changes = jobBounds.stateChanges.value;
 
   test("has all its reports stored, and a bounded number of state changes, of which the last is right", async () => {
-    const { ping, readStateChanges, readBeats, readStatus, readMonitor, pass, id } =
+    const { ping, readStateChanges, readBeats, readStatus, readMonitor, advance, id } =
       await createPinged();
     for (let round = 0; round < changes; round++) {
       expect((await ping("")).status).toBe(200);
@@ -203,7 +203,7 @@ describe("a flapping job", () => {
     expect(await readBeats(id)).toHaveLength(2 * changes + 3);
     expect(await readStateChanges()).toHaveLength(changes);
     expect(await readStatus(id)).toBe("down");
-    await pass(61);
+    await advance(61);
     expect(await readStatus(id)).toBe("up");
     expect(await readStateChanges()).toHaveLength(changes + 1);
     await ping("/7");
@@ -214,7 +214,7 @@ describe("a flapping job", () => {
   });
 
   test("does not get a postponed state of before a pause", async () => {
-    const { ping, pass, readStatus, changeMonitor, engine, id } = await createPinged();
+    const { ping, advance, readStatus, changeMonitor, engine, id } = await createPinged();
     for (let round = 0; round < changes / 2; round++) {
       await ping("");
       await ping("/fail");
@@ -224,7 +224,7 @@ describe("a flapping job", () => {
     await changeMonitor(id, { paused: true });
     await engine.runOnce();
     await changeMonitor(id, { paused: false });
-    await pass(61);
+    await advance(61);
     expect(await readStatus(id)).toBe("pending");
   });
 
@@ -309,15 +309,15 @@ describe("a ping with a ping key", () => {
 
 describe("a run", () => {
   test("that takes longer than its maximum is down, and up when it finishes", async () => {
-    const { ping, pass, readMonitor, id } = await createPinged({
+    const { ping, advance, readMonitor, id } = await createPinged({
       interval: 86_400,
       maximumRunTime: 120,
     });
     await ping();
     await ping("/start");
-    await pass(110);
+    await advance(110);
     expect((await readMonitor(id)).status).toBe("up");
-    await pass(20);
+    await advance(20);
     expect(await readMonitor(id)).toMatchObject({
       status: "down",
       lastMessage: "It started, and did not finish within 2 min.",
@@ -327,11 +327,11 @@ describe("a run", () => {
   });
 
   test("without a maximum must finish within the grace period, as in Healthchecks", async () => {
-    const { ping, pass, readStatus, id } = await createPinged({ interval: 86_400, grace: 300 });
+    const { ping, advance, readStatus, id } = await createPinged({ interval: 86_400, grace: 300 });
     await ping("/start");
-    await pass(290);
+    await advance(290);
     expect(await readStatus(id)).toBe("pending");
-    await pass(20);
+    await advance(20);
     expect(await readStatus(id)).toBe("down");
   });
 });
@@ -339,7 +339,7 @@ describe("a run", () => {
 describe("a schedule", () => {
   // The clock of the test starts on Friday, 2026-11-20.
   test("decides when a job is late, with its grace period", async () => {
-    const { ping, pass, readMonitor, readStatus, id, time, job } = await createPinged({
+    const { ping, advance, readMonitor, readStatus, id, time, job } = await createPinged({
       schedule: "*/10 * * * *",
       timeZone: "Europe/Berlin",
       grace: 30,
@@ -350,9 +350,9 @@ describe("a schedule", () => {
     const due = time.now + toNext * 1000;
     expect(nextDueAt.map(Date.parse)).toEqual([due, due + 600_000, due + 1_200_000]);
     expect(Date.parse(overdueAt)).toBe(due + 30_000);
-    await pass(toNext + 20);
+    await advance(toNext + 20);
     expect(await readStatus(id)).toBe("up");
-    await pass(20);
+    await advance(20);
     expect(await readMonitor(id)).toMatchObject({ status: "down" });
     expect((await readMonitor(id)).lastMessage).toMatch(/^It was due at .* UTC, and nothing/);
     await ping();

@@ -21,7 +21,7 @@ const buildBucket = (endpoint: string) => ({
   secretAccessKey: "a-secret-access-key",
 });
 
-async function fileOf(bytes: number) {
+async function writeRandomFile(bytes: number) {
   const file = join(newDirectory(), "copy");
   const content = Buffer.alloc(bytes);
   for (let at = 0; at < bytes; at += 65_536)
@@ -36,7 +36,7 @@ defineTestWith(
   async () => {
     await using service = await startBucketService("backups");
     const bucket = new BucketClient(buildBucket(service.endpoint), targets);
-    const { file, content } = await fileOf(17 * megabyte);
+    const { file, content } = await writeRandomFile(17 * megabyte);
     expect(await bucket.put("box/large.db", file)).toBe(content.length);
     expect(content.equals(await service.client.file("box/large.db").bytes())).toBe(true);
     const names = Array.from(
@@ -53,7 +53,7 @@ defineTestWith(
 
 test("each request is signed, including its content", async () => {
   await using service = await startTarget(replyWith(200, "<ListBucketResult/>"));
-  const { file, content } = await fileOf(100);
+  const { file, content } = await writeRandomFile(100);
   const bucket = new BucketClient(buildBucket(service.at("")), targets);
   await bucket.listKeys("box/");
   await bucket.put("box/a", file).catch(() => {});
@@ -67,12 +67,12 @@ test("each request is signed, including its content", async () => {
   ] as const) {
     const { method = "", path = "", headers = {} } = request ?? {};
     expect(headers["x-amz-content-sha256"]).toBe(new Bun.SHA256().update(bytes).digest("hex"));
-    expect(headers.authorization).toBe(authorizationOf(method, path, headers));
+    expect(headers.authorization).toBe(signRequest(method, path, headers));
   }
 });
 
 /** https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html */
-function authorizationOf(method: string, path: string, headers: IncomingHttpHeaders): string {
+function signRequest(method: string, path: string, headers: IncomingHttpHeaders): string {
   const [before, query = ""] = path.split("?");
   const signed = ["host", "x-amz-content-sha256", "x-amz-date"];
   const date = String(headers["x-amz-date"]);
@@ -105,7 +105,7 @@ describe("a service", () => {
   test("that redirects is never followed", async () => {
     await using elsewhere = await startTarget(list);
     await using service = await startTarget(replyWithRedirect(elsewhere.at("/backups/"), 307));
-    const { file } = await fileOf(10);
+    const { file } = await writeRandomFile(10);
     const bucket = new BucketClient(buildBucket(service.at("")), targets);
     const reason =
       "The service answered HTTP 307 (Temporary Redirect); name the final address instead.";
@@ -136,7 +136,7 @@ describe("a service", () => {
   });
 
   test("that rejects a part, or reports an error in a 200, retains no parts", async () => {
-    const { file } = await fileOf(9 * megabyte);
+    const { file } = await writeRandomFile(9 * megabyte);
     for (const fails of ["part", "whole"]) {
       const requests: string[] = [];
       const service = Bun.serve({

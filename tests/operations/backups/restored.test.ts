@@ -28,7 +28,7 @@ async function createRestorableAppliance() {
       return {
         app,
         /** Advances the clock by seconds and runs everything that is due. */
-        pass: async (seconds: number) => {
+        advance: async (seconds: number) => {
           for (const end = time.now + seconds * 1000; time.now < end;) {
             time.now = Math.min(time.now + 250, end);
             await engine.runOnce();
@@ -66,15 +66,15 @@ describe("after a restore", () => {
     const job = await world.createJob({ interval: 60, grace: 30, alertChannelIds: [hook.id] });
     await job.report({ status: "up" });
     other.failNow();
-    await world.pass(60);
+    await world.advance(60);
     await world.later();
     expect(hook.listTitles()).toEqual(["monitor.down Old"]);
-    const { pass } = await world.restored();
-    await pass(85);
+    const { advance } = await world.restored();
+    await advance(85);
     expect(hook.listTitles()).toEqual(["monitor.down Old"]);
     expect(shop.asked.length).toBeGreaterThan(0);
     // The job's grace period starts with the restart, and it stayed silent throughout.
-    await pass(10);
+    await advance(10);
     expect(hook.listTitles()).toEqual(["monitor.down Old", "monitor.down Job"]);
   });
 
@@ -86,13 +86,13 @@ describe("after a restore", () => {
       reminderInterval: 3_600,
     });
     shop.failNow();
-    await world.pass(60);
+    await world.advance(60);
     await world.later();
-    const { pass } = await world.restored();
+    const { advance } = await world.restored();
     shop.recoverNow();
-    await pass(60);
+    await advance(60);
     expect(hook.listTitles()).toEqual([down, up]);
-    await pass(900);
+    await advance(900);
     expect(hook.listTitles()).toEqual([down, up]);
   });
 
@@ -102,15 +102,15 @@ describe("after a restore", () => {
     await using missed = await world.inbox({}, replyWith(500));
     await using shop = await world.createSite({ alertChannelIds: [inbox.id, missed.id] });
     shop.failNow();
-    await world.pass(60);
+    await world.advance(60);
     await world.later();
     expect([inbox.listTitles(), missed.listTitles()]).toEqual([[down], [down]]);
     const [waiting] = await world.readDeliveries(missed);
     expect(waiting.status).toBe("pending");
     missed.setReply(replyWith());
     missed.asked.splice(0);
-    const { pass } = await world.restored();
-    await pass(120);
+    const { advance } = await world.restored();
+    await advance(120);
     expect([inbox.listTitles(), missed.listTitles()]).toEqual([[down], [down]]);
     expect(missed.received()[0]?.id).not.toBe(waiting.id);
     const skipped = (await world.readDeliveries(missed)).find(({ id }) => id === waiting.id);
@@ -119,7 +119,7 @@ describe("after a restore", () => {
       error: "It comes from a restored backup and may have been delivered since.",
     });
     shop.recoverNow();
-    await pass(60);
+    await advance(60);
     expect([inbox.listTitles(), missed.listTitles()]).toEqual([
       [down, up],
       [down, up],
@@ -132,13 +132,13 @@ describe("after a restore", () => {
     await using missed = await world.inbox({}, replyWith(500));
     await using shop = await world.createSite({ alertChannelIds: [inbox.id, missed.id] });
     shop.failNow();
-    await world.pass(60);
+    await world.advance(60);
     await world.later();
     shop.recoverNow();
     missed.setReply(replyWith());
     missed.asked.splice(0);
-    const { pass } = await world.restored();
-    await pass(120);
+    const { advance } = await world.restored();
+    await advance(120);
     expect([inbox.listTitles(), missed.listTitles()]).toEqual([[down, up], []]);
   });
 
@@ -147,9 +147,9 @@ describe("after a restore", () => {
     await using hook = await world.inbox();
     await using shop = await world.createSite({ alertChannelIds: [hook.id] });
     shop.failNow();
-    await world.pass(60);
-    const { pass } = await world.restored();
-    await pass(60);
+    await world.advance(60);
+    const { advance } = await world.restored();
+    await advance(60);
     expect(hook.listTitles()).toEqual([down]);
   });
 });

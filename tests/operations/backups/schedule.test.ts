@@ -68,7 +68,7 @@ async function createBackupWorld(denied: string[] = []) {
     shown: async () => (await page("GET", path)).json.data,
     breaks: (why: string | null) => (broken = why),
     /** Advances the clock by hours, running the scheduler each minute. */
-    pass: async (hours: number) => {
+    advance: async (hours: number) => {
       for (const end = appliance.time.now + hours * hour; appliance.time.now < end;) {
         appliance.time.now += 15 * 60_000;
         await backups.runOnce();
@@ -83,7 +83,7 @@ describe("scheduled backups", () => {
   test("are off until an administrator sets a target", async () => {
     const world = await createBackupWorld();
     expect(await world.shown()).toMatchObject({ enabled: false, nextAt: null, last: null });
-    await world.pass(48);
+    await world.advance(48);
     expect((await world.page("PATCH", path, { body: { enabled: true } })).status).toBe(422);
     const { page } = await signInMember(world, "owner");
     for (const [method, at] of [
@@ -103,9 +103,9 @@ describe("scheduled backups", () => {
       timeZone: "Europe/Berlin",
     });
     expect(set.nextAt).toBe("2026-11-21T03:30:00.000Z");
-    await world.pass(17);
+    await world.advance(17);
     expect(await world.shown()).toMatchObject({ last: null, failure: null });
-    await world.pass(31);
+    await world.advance(31);
     const names = readdirSync(world.folder).toSorted();
     expect(names).toEqual(["signalbox-2026-11-21-033000.db", "signalbox-2026-11-22-033000.db"]);
     expect(statSync(join(world.folder, names[0]!)).mode & 0o777).toBe(0o600);
@@ -136,11 +136,11 @@ describe("scheduled backups", () => {
     const world = await createBackupWorld();
     const keep = { keepDaily: 2, keepWeekly: 0, keepMonthly: 0 };
     await world.set({ enabled: true, folder: world.folder, ...keep });
-    await world.pass(24);
+    await world.advance(24);
     writeFileSync(join(world.folder, "letters.txt"), "Dear");
     writeFileSync(join(world.folder, "signalbox-2026-11-19-030000.db.part"), "half");
     writeFileSync(join(world.folder, "signalbox-2019-11-19-0300.db"), "by hand");
-    await world.pass(72);
+    await world.advance(72);
     expect(readdirSync(world.folder).toSorted()).toEqual([
       "letters.txt",
       "signalbox-2019-11-19-0300.db",
@@ -153,7 +153,7 @@ describe("scheduled backups", () => {
     const world = await createBackupWorld();
     await world.set({ enabled: true, folder: world.folder });
     world.breaks("No space left on device");
-    await world.pass(20);
+    await world.advance(20);
     expect(await world.shown()).toMatchObject({
       last: null,
       failure: { since: "2026-11-21T03:00:00.000Z", reason: "No space left on device." },
@@ -167,13 +167,13 @@ describe("scheduled backups", () => {
       organizationId: ours?.[0],
       data: { message: "The scheduled backup failed: No space left on device." },
     });
-    await world.pass(24);
+    await world.advance(24);
     expect(await world.troubles()).toHaveLength(2);
     world.breaks(null);
-    await world.pass(2);
+    await world.advance(2);
     expect(await world.shown()).toMatchObject({ failure: null });
     expect(readdirSync(world.folder)).toHaveLength(1);
-    await world.pass(3);
+    await world.advance(3);
     expect(readdirSync(world.folder)).toHaveLength(1);
     expect(await world.troubles()).toHaveLength(2);
     expect(await world.troubles("appliance.recovered")).toMatchObject([
@@ -185,7 +185,7 @@ describe("scheduled backups", () => {
     const world = await createBackupWorld();
     await world.set({ enabled: true, folder: world.folder });
     world.breaks("No space left on device");
-    await world.pass(24);
+    await world.advance(24);
     await world.set({ enabled: false });
     expect(await world.troubles("appliance.recovered")).toMatchObject([
       { data: { message: "Scheduled backups are off." } },
@@ -196,15 +196,15 @@ describe("scheduled backups", () => {
     const world = await createBackupWorld();
     const keep = { keepDaily: 1, keepWeekly: 0, keepMonthly: 0 };
     await world.set({ enabled: true, folder: world.folder, ...keep });
-    await world.pass(24);
+    await world.advance(24);
     // A directory with the name of a backup can't be removed.
     mkdirSync(join(world.folder, "signalbox-2026-01-01-030000.db"));
-    await world.pass(24);
+    await world.advance(24);
     const { failure, last } = await world.shown();
     expect(failure.reason).toStartWith("It was made, but older ones can't be removed: ");
     expect(last.at).toBe("2026-11-22T03:00:00.000Z");
     rmSync(join(world.folder, "signalbox-2026-01-01-030000.db"), { recursive: true });
-    await world.pass(24);
+    await world.advance(24);
     expect((await world.shown()).failure).toBeNull();
     expect(readdirSync(world.folder)).toEqual(["signalbox-2026-11-23-030000.db"]);
   });
@@ -346,7 +346,7 @@ describe("a bucket", () => {
       const s3 = { endpoint, bucket, accessKeyId, secretAccessKey, prefix: "box/" };
       const keep = { keepDaily: 2, keepWeekly: 0, keepMonthly: 0 };
       await world.set({ enabled: true, to: "s3", s3, passphrase, includeKey: true, ...keep });
-      await world.pass(72);
+      await world.advance(72);
       const { failure, last } = await world.shown();
       expect(failure).toBeNull();
       const keys = ((await client.list()).contents ?? []).map(({ key }) => key).toSorted();

@@ -200,20 +200,20 @@ describe("retention", () => {
 });
 
 test("a restored monitor is checked again; its history shows the time in between as paused", async () => {
-  const { createSite, pass, readStatus, readBeats, api, engine } = await createWatch();
+  const { createSite, advance, readStatus, readBeats, api, engine } = await createWatch();
   const site = await createSite();
-  await pass(70);
+  await advance(70);
   expect(await readStatus(site.id)).toBe("up");
   const before = await readBeats(site.id);
   await api("DELETE", `/api/v1/monitors/${site.id}`);
   await engine.runOnce();
   const requests = site.asked.length;
-  await pass(120);
+  await advance(120);
   expect(site.asked.length).toBe(requests);
   await api("POST", `/api/v1/monitors/${site.id}/restore`);
   expect(await readStatus(site.id)).toBe("pending");
   expect(await readBeats(site.id)).toEqual(before);
   site.failNow();
-  await pass(70);
+  await advance(70);
   expect(await readStatus(site.id)).toBe("down");
 });

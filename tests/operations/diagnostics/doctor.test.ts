@@ -53,7 +53,7 @@ beforeAll(async () => {
   const mine = { type: "webhook", name: "Bot", url: site.at(`/hooks/${canary}?token=${canary}`) };
   await createAlertChannel(scope, NewAlertChannel.parse(mine));
   for (const type of types)
-    for (const { secrets, others } of homesOf(type))
+    for (const { secrets, others } of listHomes(type))
       await createAlertChannel(
         scope,
         NewAlertChannel.parse({ type, name: `The ${type}`, ...others, ...secrets }),
@@ -80,7 +80,7 @@ afterAll(() => {
   rmSync(path, { recursive: true });
 });
 
-function homesOf(type: ChannelType) {
+function listHomes(type: ChannelType) {
   const { secrets = {}, others = {}, instead } = newChannels[type] ?? {};
   return [{ secrets, others }, ...(instead === undefined ? [] : [instead])];
 }

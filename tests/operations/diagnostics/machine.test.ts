@@ -22,7 +22,7 @@ function createRoot(files: Record<string, string>): string {
   return root;
 }
 
-function verdictOf(subject: string, files: Record<string, string>, monitors = 0) {
+function judge(subject: string, files: Record<string, string>, monitors = 0) {
   const root = createRoot(files);
   const found = examineMachine(root, monitors, root).find((one) => one.subject === subject);
   return found && [found.verdict, found.message, found.advice];
@@ -37,7 +37,7 @@ describe("open files", () => {
     [1024, 512, "ok"],
     [1024, 513, "warning"],
   ])("of %i, for %i monitors: %s", (count, monitors, verdict) => {
-    const [found, message, advice] = verdictOf("open files", buildLimits(count), monitors) ?? [];
+    const [found, message, advice] = judge("open files", buildLimits(count), monitors) ?? [];
     expect([found, message?.includes(String(512 + monitors))]).toEqual([verdict, true]);
     expect(advice?.includes("LimitNOFILE=65536") ?? false).toBe(verdict === "warning");
   });
@@ -61,7 +61,7 @@ describe("memory", () => {
     ["version 1 without a limit", buildVersion1("9223372036854771712\n"), undefined],
     ["version 2 without a limit", buildVersion2("max\n"), undefined],
   ])("%s", (_what, files, verdict) => {
-    expect(verdictOf("memory", files)?.[0]).toBe(verdict);
+    expect(judge("memory", files)?.[0]).toBe(verdict);
   });
 });
 

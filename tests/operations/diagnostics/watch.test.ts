@@ -50,7 +50,7 @@ async function setUpMachine(settings: Parameters<typeof createPager>[0] = {}) {
     looks: () => watch.runOnce(),
     /** Advances the clock of a healthy machine: problems are found, reported and delivered. */
     passes: async (seconds = 10) => {
-      for (let passed = 0; passed < seconds; passed += 5) {
+      for (let elapsed = 0; elapsed < seconds; elapsed += 5) {
         advanceClocks(5);
         await watch.runOnce();
         await later(0);

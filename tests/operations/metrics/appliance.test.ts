@@ -68,15 +68,15 @@ test("every route is counted under its pattern, with any path", async () => {
 
 test("checks, results and deliveries are counted", async () => {
   const pager = await createPager();
-  const { createSite, pass, createJob, time, later } = pager;
+  const { createSite, advance, createJob, time, later } = pager;
   await using good = await pager.inbox({ default: true });
   await using gone = await pager.inbox({ default: true }, replyWith(410));
   await using shop = await createSite({ interval: 20 });
   await using slow = await createSite({ interval: 20, degradedAfterMs: 1 });
   slow.setReply((response) => void setTimeout(() => replyWith()(response), 5));
-  await pass(40);
+  await advance(40);
   shop.failNow();
-  await pass(20);
+  await advance(20);
   const backup = await createJob({ alertChannelIds: [] });
   await backup.report({ status: "down" });
   await backup.report({ status: "up" });

@@ -5,7 +5,7 @@ import { defineTestWith } from "../../support/real-targets.ts";
 
 type TestSetUp = Awaited<ReturnType<typeof testAppliance>>;
 
-async function metricsOf({ app }: TestSetUp, key: string): Promise<string> {
+async function readMetrics({ app }: TestSetUp, key: string): Promise<string> {
   const headers = { Host: "localhost", Authorization: `Bearer ${key}` };
   return (await app.handle(new Request("http://localhost/metrics", { headers }))).text();
 }
@@ -27,7 +27,7 @@ async function createMeasuredWorld() {
   }
   ids["paused"] = await make("/api/v1/monitors", { type: "push", name: "paused", paused: true });
   await make("/api/v1/monitor-groups", { name: 'The "one"', monitorIds: [ids["up"]] });
-  return { ...appliance, ids, text: await metricsOf(appliance, writeKey.key) };
+  return { ...appliance, ids, text: await readMetrics(appliance, writeKey.key) };
 }
 
 test("each monitor has its state, whether it is up, latency, uptime and the days of its certificate", async () => {
@@ -53,7 +53,7 @@ test("each monitor has its state, whether it is up, latency, uptime and the days
     "INSERT INTO uptime_hours (hour, monitor_key, up_seconds, degraded_seconds, down_seconds, unknown_seconds, maintenance_seconds, latency_count, latency_sum) VALUES (?, ?, 300, 0, 100, 0, 0, 0, 0)",
     [Math.floor(world.time.now / 3_600_000), state?.key ?? 0],
   );
-  expect(await metricsOf({ ...world, store, ours }, ours.writeKey.key)).toContain(
+  expect(await readMetrics({ ...world, store, ours }, ours.writeKey.key)).toContain(
     `signalbox_monitor_uptime_ratio{${labels}} 0.75\n`,
   );
 });
@@ -70,10 +70,10 @@ defineTestWith(
 test("process metrics are exported only while there is a single organization", async () => {
   const appliance = await testAppliance();
   const { key } = appliance.ours.writeKey;
-  expect(await metricsOf(appliance, key)).not.toContain("process_");
+  expect(await readMetrics(appliance, key)).not.toContain("process_");
   appliance.database.run("PRAGMA foreign_keys = OFF");
   appliance.database.run("DELETE FROM organizations WHERE id = ?", [appliance.theirs.id]);
-  expect(await metricsOf(appliance, key)).toMatch(/^process_resident_memory_bytes \d+$/m);
+  expect(await readMetrics(appliance, key)).toMatch(/^process_resident_memory_bytes \d+$/m);
 });
 
 test("Prometheus reads its own organization's metrics with a read key, and strangers get none", async () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { sealAll } from "../../../src/core/security/secrets.ts";
 import { findChatType } from "../../../src/status-pages/subscribers/chat-webhooks.ts";
-import { secretLocationOf } from "../../../src/status-pages/subscribers/receivers.ts";
+import { buildSecretLocation } from "../../../src/status-pages/subscribers/receivers.ts";
 import {
   createPublisher,
   findLink,
@@ -22,7 +22,7 @@ const signUpChat = (publisher: Publisher, webhookUrl: string, path = "/status/ou
 
 /** Sends what is posted to the chat to a local target instead, because the services are not reachable. */
 function redirect({ database, appliance, ours }: Publisher, id: string, webhookUrl: string) {
-  const location = secretLocationOf({ organizationId: ours.id, id });
+  const location = buildSecretLocation({ organizationId: ours.id, id });
   database.run("update subscribers set secrets = ? where id = ?", [
     sealAll(appliance.vault, location, { webhookUrl }),
     id,

@@ -43,8 +43,8 @@ describe.concurrent("a sign-up reveals nothing about the address", () => {
     for (const seen of [again, await signUp(bob), await signUp("cid@team.example")]) {
       expect(seen.status).toBe(200);
       expect([...seen.headers]).toEqual([...first.headers]);
-      const spelt = /(bob|cid)@/.exec(seen.text)?.[0] ?? "ann@";
-      expect(seen.text.replaceAll(spelt, "ann@")).toBe(first.text);
+      const typedAddress = /(bob|cid)@/.exec(seen.text)?.[0] ?? "ann@";
+      expect(seen.text.replaceAll(typedAddress, "ann@")).toBe(first.text);
     }
     await publisher.send();
     expect(publisher.listRecipients().sort()).toEqual([ann, "cid@team.example"]);
@@ -65,7 +65,7 @@ describe.concurrent("a sign-up reveals nothing about the address", () => {
   });
 });
 
-/** Adds mailboxes that wait for their confirmation, the first of them longest. */
+/** Adds unconfirmed mailboxes, oldest first. */
 function insertWaiting(
   { database, ours, pageId, time }: Publisher,
   count: number,

@@ -27,7 +27,7 @@ const upStatus = ["running", "Up 3 hours (healthy)"] as [string, string];
 const labelFields = { container: "label=app=shop" };
 
 export const docker: Fake = {
-  over: "tcp",
+  transport: "tcp",
   at: (host, port, isSecure) => ({ host, port, tls: isSecure }),
   fields: { container: "shop-web" },
   serve: replyWithContainers(upStatus),

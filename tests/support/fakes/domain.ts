@@ -39,7 +39,7 @@ const buildEvents = (...events: unknown[]) => JSON.stringify({ ldhName: "example
 let servedRegistries = 0;
 
 export const domain: Fake = {
-  over: "tcp",
+  transport: "tcp",
   // Registry responses are cached by address, and ports are reused by other tests.
   at: (host, port) => ({ server: `http://${host}:${port}/v${++servedRegistries}` }),
   fields: { domain: "Example.org." },

@@ -23,7 +23,7 @@ type Common = {
 };
 
 type Stream = Common & {
-  over: "tcp";
+  transport: "tcp";
   serve: ServeSocket;
   /** Other good responses and their messages. */
   alsoUp?: readonly [serve: ServeSocket, up: string, fields?: object, details?: object][];
@@ -43,13 +43,14 @@ type Stream = Common & {
 type Reply = (message: Buffer) => Uint8Array | null;
 
 type Datagrams = Common & {
-  over: "udp";
+  transport: "udp";
   serve: Reply;
   wrong: readonly [serve: Reply, message: string | RegExp, fields?: object][];
 };
 
 /** Connection handler of a server. */
-export type ServedFake = Pick<Stream, "over" | "serve" | "tls"> | Pick<Datagrams, "over" | "serve">;
+export type ServedFake =
+  Pick<Stream, "transport" | "serve" | "tls"> | Pick<Datagrams, "transport" | "serve">;
 
 /** A server for one monitor type with scripted behavior. */
 export type Fake = Stream | Datagrams;

@@ -30,7 +30,7 @@ function createGameServer(response: Buffer = info) {
 const noAnswer = "The response is not valid for a game server.";
 
 export const game: Fake = {
-  over: "udp",
+  transport: "udp",
   fields: {},
   serve: createGameServer(),
   up: "12 of 32 players, responded",
@@ -93,7 +93,7 @@ const status = {
 const notMinecraft = "The response is not valid for a Minecraft server.";
 
 export const minecraftGame: Fake = {
-  over: "tcp",
+  transport: "tcp",
   fields: { protocol: "minecraft" },
   serve: createListServer(buildStatusPacket(status)),
   up: "3 of 20 players, responded",

@@ -46,7 +46,7 @@ const abortStream: ServeSocket = (socket) =>
 const serving = [0, 0, 0, 0, 2, 8, 1];
 
 export const grpc: Fake = {
-  over: "tcp",
+  transport: "tcp",
   fields: { service: "shop.Orders" },
   serve: createHealthServer(serving),
   up: "Serving, responded",

@@ -38,7 +38,7 @@ const createImapServerWithout = (response: string) =>
   );
 
 export const imap: Fake = {
-  over: "tcp",
+  transport: "tcp",
   fields: { tls: "none", username: "probe", password: canary },
   serve: createImapServer(),
   alsoUp: [[createImapServer("IMAP4rev1 LOGINDISABLED"), "Greeted", { username: null }]],

@@ -69,7 +69,7 @@ const createKafkaBroker =
   };
 
 export const kafka: Fake = {
-  over: "tcp",
+  transport: "tcp",
   fields: { username: "probe", password: canary, mechanism: "scram-sha-512", topic: "orders" },
   serve: createKafkaBroker(buildMetadata()),
   up: "Returned the metadata of 1 broker",

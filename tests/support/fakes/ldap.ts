@@ -63,7 +63,7 @@ function createDirectory(
 }
 
 export const ldap: Fake = {
-  over: "tcp",
+  transport: "tcp",
   fields: { tls: "none", username: "cn=probe", password: canary, baseDn: "dc=team" },
   serve: createDirectory(),
   up: "Found the entry",

@@ -41,7 +41,7 @@ const createMongoServer =
   };
 
 export const mongodb: Fake = {
-  over: "tcp",
+  transport: "tcp",
   fields: { username: "probe", password: canary },
   serve: createMongoServer(),
   up: "Answered hello",

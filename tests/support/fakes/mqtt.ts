@@ -45,7 +45,7 @@ const invalidMqttAnswer = "The response is not valid for MQTT.";
 const noAssertions = { assertions: [] };
 
 export const mqtt: Fake = {
-  over: "tcp",
+  transport: "tcp",
   fields: {
     username: "probe",
     password: canary,

@@ -4,7 +4,7 @@ const options = [0, 0, 11, 0, 6, 1, 0, 17, 0, 1, 0xff, 16, 0, 0x10, 0x04, 0, 0, 
 const buildHead = (length: number) => [4, 1, length >> 8, length & 0xff, 0, 0, 1, 0];
 
 export const mssql: Fake = {
-  over: "tcp",
+  transport: "tcp",
   fields: {},
   serve: replyOnceTo(Buffer.from([...buildHead(26), ...options])),
   up: "Answered the pre-login",

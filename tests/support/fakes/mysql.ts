@@ -97,7 +97,7 @@ export const createMysqlServer =
   };
 
 export const mysql: Fake = {
-  over: "tcp",
+  transport: "tcp",
   fields: {
     username: "probe",
     password: canary,

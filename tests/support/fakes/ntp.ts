@@ -20,7 +20,7 @@ const createNtpServer =
   };
 
 export const ntp: Fake = {
-  over: "udp",
+  transport: "udp",
   fields: { maxOffsetMs: 60_000, maxStratum: 3 },
   serve: createNtpServer(),
   up: /Stratum 2, its clock differs from this machine's by \d+ ms, responded/,

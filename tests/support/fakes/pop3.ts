@@ -24,7 +24,7 @@ const createRefusingServer = (response: string) =>
   createLineServer("+OK ready\r\n", () => () => response);
 
 export const pop3: Fake = {
-  over: "tcp",
+  transport: "tcp",
   fields: { tls: "none", username: "probe", password: canary },
   serve: createPop3Server(),
   alsoUp: [

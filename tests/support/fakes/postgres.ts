@@ -85,7 +85,7 @@ const createPostgresServer =
   };
 
 export const postgres: Fake = {
-  over: "tcp",
+  transport: "tcp",
   fields: {
     username: "probe",
     password: canary,

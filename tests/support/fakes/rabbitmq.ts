@@ -98,7 +98,7 @@ function createBroker({
 }
 
 export const rabbitmq: Fake = {
-  over: "tcp",
+  transport: "tcp",
   fields: {
     username: "probe",
     password: canary,

@@ -35,7 +35,7 @@ function decryptPassword(request: Buffer): string {
 }
 
 export const radius: Fake = {
-  over: "udp",
+  transport: "udp",
   fields: { secret: sharedSecret, username: "probe", password: canary },
   serve: (request) => createAnswer(decryptPassword(request) === canary ? 2 : 3)(request),
   up: "Accepted the user",

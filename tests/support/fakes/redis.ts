@@ -38,7 +38,7 @@ const serveWithPassword: ServeSocket = (socket) => {
 };
 
 export const redis: Fake = {
-  over: "tcp",
+  transport: "tcp",
   fields: { username: "probe", password: canary },
   serve: serveWithPassword,
   up: "Answered PING",

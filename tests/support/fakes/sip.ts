@@ -18,7 +18,7 @@ const buildResponse = (
   );
 
 export const sip: Fake = {
-  over: "udp",
+  transport: "udp",
   fields: { user: "100" },
   serve: (request) =>
     request.includes("OPTIONS sip:100@") ? buildResponse(request, { header: "i" }) : null,
@@ -48,7 +48,7 @@ export const sip: Fake = {
 
 /** The same over TCP and TLS. */
 export const sipOverTcp: Fake = {
-  over: "tcp",
+  transport: "tcp",
   at: (host, port, isSecure) => ({ host, port, transport: isSecure ? "tls" : "tcp" }),
   fields: {},
   serve: (socket) =>

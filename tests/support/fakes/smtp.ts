@@ -32,7 +32,7 @@ const createServerAfterHello = (response: string) =>
   );
 
 export const smtp: Fake = {
-  over: "tcp",
+  transport: "tcp",
   fields: { tls: "none", username: "probe", password: canary },
   serve: createSmtpServer(),
   alsoUp: [

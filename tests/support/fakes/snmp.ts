@@ -47,7 +47,7 @@ export const createAgent =
 const encodeOctetString = (value: string) => encodeTlv(4, Buffer.from(value));
 
 export const snmp: Fake = {
-  over: "udp",
+  transport: "udp",
   fields: {
     community: canary,
     assertions: [{ source: "body", op: "equals", value: "fine" }],

@@ -118,7 +118,7 @@ const unproven = "The server does not prove that it has its host key.";
 const noCommon = "The server offers no key exchange that is supported.";
 
 export const ssh: Fake = {
-  over: "tcp",
+  transport: "tcp",
   fields: { fingerprint },
   serve: createSshServer(),
   alsoUp: [

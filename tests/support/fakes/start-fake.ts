@@ -38,9 +38,9 @@ export async function startFake(
   fake: ServedFake,
   responses = fake.serve,
   tls: Certificate | null = null,
-  begins = fake.over === "tcp" ? fake.tls : undefined,
+  begins = fake.transport === "tcp" ? fake.tls : undefined,
 ) {
-  if (fake.over === "udp")
+  if (fake.transport === "udp")
     return startDatagrams(responses as (message: Buffer) => Uint8Array | null);
   const secureSocket = (socket: Duplex, unread?: Buffer) => {
     const certificate = getCertificate(tls ?? "good");

@@ -39,7 +39,7 @@ const unknownPage = "There is no status page in a known format at this address."
 let servedPages = 0;
 
 export const statuspage: Fake = {
-  over: "tcp",
+  transport: "tcp",
   // Detected formats are cached by address, and ports are reused by other tests.
   at: (host, port) => ({ url: `http://${host}:${port}/p${++servedPages}` }),
   fields: {},

@@ -31,7 +31,7 @@ const [text, start, end, ping, close] = [0x81, 0x01, 0x80, 0x89, 0x88];
 const invalidWebSocketAnswer = "The server does not speak WebSocket.";
 
 export const websocket: Fake = {
-  over: "tcp",
+  transport: "tcp",
   at: (host, port, isSecure) => ({ url: `${isSecure ? "wss" : "ws"}://${host}:${port}/live` }),
   fields: {
     headers: { "X-Token": canary },

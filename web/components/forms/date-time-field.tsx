@@ -132,7 +132,7 @@ export function DayField({ label, value, onChange, error }: FieldProps) {
   );
 }
 
-/** A day of the past next to other filters. Reports only days, and an empty text. */
+/** Filter for a past day. Calls `onChange` only with a valid day, or with an empty text. */
 export function DayChip({
   label,
   value,

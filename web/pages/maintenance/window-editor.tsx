@@ -71,7 +71,7 @@ function Fields({ edited, window, onTheirs }: FieldsProps) {
   return (
     <FormFrame
       form={form}
-      submit={nameSubmit(audience, form.values, isNew)}
+      submit={buildSubmitLabel(audience, form.values, isNew)}
       question={askAbout(form.values)}
       onCancel={closeDialog}
       curl={() => ({
@@ -139,7 +139,7 @@ function useWindowAudience({ monitorIds, groupIds }: Values) {
 /**
  * Label of the button: the pages that show a public window. Creating the window also mails their subscribers.
  */
-function nameSubmit(
+function buildSubmitLabel(
   audience: ReturnType<typeof useWindowAudience>,
   { public: isPublic, progressNotices }: Values,
   isNew: boolean,

@@ -13,7 +13,7 @@ import type {
 import { severities } from "../../../src/core/statuses.ts";
 import { dayMs } from "../../../src/core/time/clock.ts";
 import { formatPeriod, getFormatter } from "../../../src/core/time/times.ts";
-import { apiPathOf, v1 } from "../../data/client.ts";
+import { buildApiPath, v1 } from "../../data/client.ts";
 import { BarDetails, Bars } from "../../components/display/bars.tsx";
 import { toPercent } from "../../components/forms/percent.ts";
 import { dot, formatCount, formatPercent, formatReason } from "../../components/display/format.ts";
@@ -505,7 +505,7 @@ const Definitions = ({ report: { maintenance } }: { report: Report }) => (
                 "Time in maintenance counts as down time in it. Checks that were not judged are excluded.",
               )
             : t("Maintenance and checks that were not judged are excluded."),
-        path: <code>{apiPathOf(v1.reports)}</code>,
+        path: <code>{buildApiPath(v1.reports)}</code>,
       },
     )}
   </p>

@@ -10,7 +10,7 @@ import { parseHostName } from "../../../core/security/destinations.ts";
 
 import { type CheckContext, type CheckKind, countDaysUntil, measureElapsedMs } from "../check.ts";
 import { retryAbandoned, awaitUnlessAbandoned } from "../engine/shared-request.ts";
-import { sendFollowing } from "../protocols/followed-request.ts";
+import { requestWithRedirects } from "../protocols/request-with-redirects.ts";
 import { findRdapServer } from "./rdap-registries.ts";
 
 const maxBytes = 256 * 1024;
@@ -104,7 +104,11 @@ async function fetchRegistration(
   const base = (server ?? findRdapServer(name)).replace(/\/*$/, "/");
   const url = new URL(`domain/${encodeURIComponent(name)}`, base);
   if (server === null) await assertServerKnown(url.hostname, context);
-  const { response, connection } = await sendFollowing(url, "application/rdap+json", context);
+  const { response, connection } = await requestWithRedirects(
+    url,
+    "application/rdap+json",
+    context,
+  );
   if (response.status === 404)
     throw new TargetFailure(
       "The registry does not know this domain: it is not registered, or not under this name.",

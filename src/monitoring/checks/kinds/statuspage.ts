@@ -6,7 +6,7 @@ import { formatStatus } from "../../../core/outgoing/http/response.ts";
 import { toRemoteLine } from "../../../core/text/formatting.ts";
 import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
 import { type CheckContext, type CheckKind, measureElapsedMs } from "../check.ts";
-import { sendFollowing } from "../protocols/followed-request.ts";
+import { requestWithRedirects } from "../protocols/request-with-redirects.ts";
 import type { FollowedPage, FormatName, PageState } from "./statuspage-formats.ts";
 
 type Settings = MonitorSettings<"statuspage">;
@@ -88,7 +88,7 @@ async function readPage({ url, format }: Settings, context: CheckContext): Promi
 
 /** Returns a JSON document; null if there is none. Throws TargetFailure if the server is unavailable. */
 async function readDocument(url: URL, context: CheckContext): Promise<unknown> {
-  const { response, connection } = await sendFollowing(url, "application/json", context);
+  const { response, connection } = await requestWithRedirects(url, "application/json", context);
   const { status } = response;
   if (status === 429 || status >= 500)
     throw new TargetFailure(`${formatStatus(status)}, expected 200.`);

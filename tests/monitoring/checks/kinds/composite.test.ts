@@ -64,10 +64,10 @@ describe("a composite monitor", () => {
   });
 
   test("without monitors shows why, and is no problem of the appliance", async () => {
-    const { api, pass, readMonitor, readBeats, logged, store } = await createWatch();
+    const { api, advance, readMonitor, readBeats, logged, store } = await createWatch();
     const body = { type: "composite", name: "Shop" };
     const { id } = (await api("POST", "/api/v1/monitors", { body })).json.data;
-    await pass(180);
+    await advance(180);
     expect(await readMonitor(id)).toMatchObject({
       status: "pending",
       lastMessage: "Not judged: it depends on no monitors.",
@@ -97,7 +97,7 @@ describe("a composite monitor", () => {
   });
 
   test("names only monitors of its own group while someone is limited to groups", async () => {
-    const { api, ours, createJob, pass, readMonitor } = await createWatch();
+    const { api, ours, createJob, advance, readMonitor } = await createWatch();
     const [one, two] = [await createJob({ name: "One" }), await createJob({ name: "Two" })];
     const groupOf = async (name: string, monitorIds: string[]) =>
       (await api("POST", "/api/v1/monitor-groups", { body: { name, monitorIds } })).json.data.id;
@@ -106,21 +106,21 @@ describe("a composite monitor", () => {
     const seen = await groupOf("Seen", [id, one.id]);
     await groupOf("Hidden", [two.id]);
     for (const job of [one, two]) await job.report({ status: "down" });
-    await pass(6);
+    await advance(6);
     const all = "0 of 2 are up, 2 must be. One and Two are down.";
     expect((await readMonitor(id)).lastMessage).toBe(all);
     await createMcpKey(ours, "read", [seen]);
-    await pass(6);
+    await advance(6);
     expect((await readMonitor(id)).lastMessage).toBe(
       "0 of 2 are up, 2 must be. One and 1 more are down.",
     );
     await one.report({ status: "up" });
-    await pass(6);
+    await advance(6);
     expect((await readMonitor(id)).lastMessage).toBe("1 of 2 are up, 2 must be. 1 is down.");
   });
 
   test("follows its monitors at once, without waiting for its interval or for retries", async () => {
-    const { api, createJob, pass, readMonitor } = await createWatch();
+    const { api, createJob, advance, readMonitor } = await createWatch();
     const [one, two] = [await createJob({ name: "One" }), await createJob({ name: "Two" })];
     const body = {
       type: "composite",
@@ -138,7 +138,7 @@ describe("a composite monitor", () => {
     ] as const) {
       await one.report({ status: first });
       await two.report({ status: second });
-      await pass(3);
+      await advance(3);
       expect((await readMonitor(id)).status).toBe(status);
     }
     expect((await readMonitor(id)).lastMessage).toBe("1 of 2 are up, 1 must be. Two is down.");

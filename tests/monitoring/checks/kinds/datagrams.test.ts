@@ -16,7 +16,9 @@ const hasIPv6 = Object.values(networkInterfaces()).some((list) =>
   list?.some(({ address }) => address === "::1"),
 );
 const all = [...(Object.entries(fakes) as [MonitorType, Fake][]), ...otherFakes];
-const overUdp = all.flatMap(([type, fake]) => (fake.over === "udp" ? [[type, fake] as const] : []));
+const overUdp = all.flatMap(([type, fake]) =>
+  fake.transport === "udp" ? [[type, fake] as const] : [],
+);
 
 test("this file covers every type over UDP", () => {
   expect(new Set(overUdp.map(([type]) => type))).toEqual(

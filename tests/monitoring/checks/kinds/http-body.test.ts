@@ -13,7 +13,10 @@ const broken = "The compressed response body is corrupt.";
 const lacks = "HTTP 200 (OK), but the first 1 MiB of the response lack the keyword.";
 const found = expect.stringMatching(/^HTTP 2\d\d \(.*\) in \d+ ms, first byte after \d+ ms\.$/);
 
-async function messageOf(reply: Reply, fields: object = { keyword: "hello" }): Promise<string> {
+async function runAndReadMessage(
+  reply: Reply,
+  fields: object = { keyword: "hello" },
+): Promise<string> {
   await using shop = await startTarget(reply);
   return (await runCheckOfType("http", { url: shop.at(), ...fields })).message;
 }
@@ -31,21 +34,21 @@ describe("a compressed body is decompressed:", () => {
     ["br", brotliCompressSync],
   ] as const) {
     test(`${coding}, complete`, async () => {
-      expect(await messageOf(replyEncoded(coding, compress(text)))).toEqual(found);
+      expect(await runAndReadMessage(replyEncoded(coding, compress(text)))).toEqual(found);
       expect(
-        await messageOf(replyEncoded(coding, compress('{"a":1}')), { jsonPath: "$.a" }),
+        await runAndReadMessage(replyEncoded(coding, compress('{"a":1}')), { jsonPath: "$.a" }),
       ).toEqual(found);
-      expect(await messageOf(replyEncoded(coding, compress("bye")))).toContain(
+      expect(await runAndReadMessage(replyEncoded(coding, compress("bye")))).toContain(
         "the keyword is missing",
       );
     });
 
     test(`${coding}, cut or changed, is broken`, async () => {
       const whole = compress(text);
-      expect(await messageOf(replyEncoded(coding, whole.subarray(0, whole.length / 2)))).toBe(
-        broken,
-      );
-      expect(await messageOf(replyEncoded(coding, "plain text"))).toBe(broken);
+      expect(
+        await runAndReadMessage(replyEncoded(coding, whole.subarray(0, whole.length / 2))),
+      ).toBe(broken);
+      expect(await runAndReadMessage(replyEncoded(coding, "plain text"))).toBe(broken);
     });
 
     test(`${coding}, byte by byte`, async () => {
@@ -65,31 +68,34 @@ describe("a compressed body is decompressed:", () => {
 
   test("unchanged if it was not compressed", async () => {
     for (const coding of ["identity", ""])
-      expect(await messageOf(replyEncoded(coding, "hello"))).toEqual(found);
+      expect(await runAndReadMessage(replyEncoded(coding, "hello"))).toEqual(found);
   });
 
   test("to nothing if there is no body", async () => {
     const absent = { keywordAbsent: "hello" };
-    expect(await messageOf(replyEncoded("gzip", "", 204), absent)).toEqual(found);
-    expect(await messageOf(replyEncoded("gzip", ""), absent)).toEqual(found);
+    expect(await runAndReadMessage(replyEncoded("gzip", "", 204), absent)).toEqual(found);
+    expect(await runAndReadMessage(replyEncoded("gzip", ""), absent)).toEqual(found);
     const head = { method: "HEAD" };
-    expect(await messageOf(replyEncoded("gzip", gzipSync("hello")), head)).toEqual(found);
+    expect(await runAndReadMessage(replyEncoded("gzip", gzipSync("hello")), head)).toEqual(found);
   });
 
   test("not at all with a coding that was not requested", async () => {
     const unknown = "The response body has an encoding that is not supported.";
     for (const coding of ["constructor", "__proto__", "hello"])
-      expect([coding, await messageOf(replyEncoded(coding, "hello"))]).toEqual([coding, unknown]);
+      expect([coding, await runAndReadMessage(replyEncoded(coding, "hello"))]).toEqual([
+        coding,
+        unknown,
+      ]);
     for (const coding of ["zstd", "compress"])
       for (const list of [coding, `gzip, ${coding}`])
-        expect(await messageOf(replyEncoded(list, "hello"))).toBe(
+        expect(await runAndReadMessage(replyEncoded(list, "hello"))).toBe(
           `The response body has the encoding ${coding}, which is not supported.`,
         );
   });
 
   test("only if a condition reads it", async () => {
     for (const coding of ["gzip", "zstd", "constructor"])
-      expect(await messageOf(replyEncoded(coding, "no gzip"), {})).toEqual(found);
+      expect(await runAndReadMessage(replyEncoded(coding, "no gzip"), {})).toEqual(found);
   });
 });
 
@@ -97,19 +103,21 @@ describe("at most 1 MiB of a body is read:", () => {
   const buildLongBody = (at: number) => `${"x".repeat(at)}hello${"x".repeat(2 * mib)}`;
 
   test("a keyword counts within it", async () => {
-    expect(await messageOf(replyWith(200, buildLongBody(mib - 5)))).toEqual(found);
-    expect(await messageOf(replyWith(200, buildLongBody(mib - 4)))).toBe(lacks);
-    expect(await messageOf(replyEncoded("gzip", gzipSync(buildLongBody(mib - 5))))).toEqual(found);
-    expect(await messageOf(replyEncoded("br", brotliCompressSync(buildLongBody(mib - 4))))).toBe(
-      lacks,
+    expect(await runAndReadMessage(replyWith(200, buildLongBody(mib - 5)))).toEqual(found);
+    expect(await runAndReadMessage(replyWith(200, buildLongBody(mib - 4)))).toBe(lacks);
+    expect(await runAndReadMessage(replyEncoded("gzip", gzipSync(buildLongBody(mib - 5))))).toEqual(
+      found,
     );
+    expect(
+      await runAndReadMessage(replyEncoded("br", brotliCompressSync(buildLongBody(mib - 4)))),
+    ).toBe(lacks);
   });
 
   test("JSON of that length is parsed, a longer one is not", async () => {
     const jsonOf = (length: number) => JSON.stringify("x".repeat(length - 2));
     const path = { jsonPath: "$" };
-    expect(await messageOf(replyWith(200, jsonOf(mib)), path)).toEqual(found);
-    expect(await messageOf(replyWith(200, jsonOf(mib + 1)), path)).toBe(
+    expect(await runAndReadMessage(replyWith(200, jsonOf(mib)), path)).toEqual(found);
+    expect(await runAndReadMessage(replyWith(200, jsonOf(mib + 1)), path)).toBe(
       "HTTP 200 (OK), but it is longer than the 1 MiB that are read as JSON.",
     );
   });
@@ -135,7 +143,7 @@ describe("at most 1 MiB of a body is read:", () => {
     };
     for (const [coding, bomb] of Object.entries(bombs)) {
       const before = process.memoryUsage().rss;
-      expect(await messageOf(replyEncoded(coding, bomb))).toBe(lacks);
+      expect(await runAndReadMessage(replyEncoded(coding, bomb))).toBe(lacks);
       expect(process.memoryUsage().rss - before).toBeLessThan(100 * mib);
     }
   });
@@ -200,16 +208,18 @@ describe("a text", () => {
       "text/html; charset=windows-1252",
     ])
       expect(
-        await messageOf(replyWith(200, latin, { "content-type": type }), { keyword: "größe" }),
+        await runAndReadMessage(replyWith(200, latin, { "content-type": type }), {
+          keyword: "größe",
+        }),
       ).toEqual(found);
     for (const type of ["text/plain", "text/plain; charset=utf-8", "text/plain; charset=x"]) {
       const headers = { "content-type": type };
-      expect(await messageOf(replyWith(200, "größe", headers), { keyword: "größe" })).toEqual(
-        found,
-      );
-      expect(await messageOf(replyWith(200, latin, headers), { keyword: "größe" })).toContain(
-        "missing",
-      );
+      expect(
+        await runAndReadMessage(replyWith(200, "größe", headers), { keyword: "größe" }),
+      ).toEqual(found);
+      expect(
+        await runAndReadMessage(replyWith(200, latin, headers), { keyword: "größe" }),
+      ).toContain("missing");
     }
   });
 });

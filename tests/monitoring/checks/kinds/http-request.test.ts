@@ -15,7 +15,7 @@ async function requestWith(fields: object) {
 }
 
 /** The form fields that a browser or a server would read from it. */
-async function formOf({ headers, body }: { headers: object; body: string }) {
+async function parseForm({ headers, body }: { headers: object; body: string }) {
   const type = (headers as Record<string, string>)["content-type"] ?? "";
   return new Response(body, { headers: { "Content-Type": type } }).formData();
 }
@@ -60,7 +60,7 @@ describe("the body of a request", () => {
                 ? { "content-type": "application/x-www-form-urlencoded" }
                 : request.headers;
             const read =
-              form.length === 0 ? [] : [...(await formOf({ ...request, headers })).entries()];
+              form.length === 0 ? [] : [...(await parseForm({ ...request, headers })).entries()];
             expect(read as unknown).toEqual(
               form.map(({ name, value }) => [
                 name.replaceAll('"', bodyType === "form" ? '"' : "%22"),
@@ -82,7 +82,7 @@ describe("the body of a request", () => {
     expect(request.body).toContain(
       'Content-Disposition: form-data; name="file"; filename="of %22today%22.csv"\r\nContent-Type: text/csv\r\n\r\na,b',
     );
-    const file = (await formOf(request)).get("file") as File;
+    const file = (await parseForm(request)).get("file") as File;
     expect([file.type, await file.text()]).toEqual(["text/csv", "a,b\r\n1,2"]);
   });
 });

@@ -31,8 +31,8 @@ async function findOutcome(
   return { outcome, asked: site.asked };
 }
 
-/** The reason of a failure with this first response. */
-async function reasonOf(first: Reply, fields: object, circumstances: object = {}) {
+/** Runs the steps with this first response. Returns status, message and number of requests. */
+async function runWithFirstReply(first: Reply, fields: object, circumstances: object = {}) {
   const { outcome, asked } = await findOutcome({ "/first": first }, fields, circumstances);
   return [outcome.status, outcome.message, asked.length];
 }
@@ -48,7 +48,7 @@ test("a placeholder that is repeated thousands of times makes no request of any 
     { bodyType: "json", body: JSON.stringify("{{a}}".repeat(70)) },
     { bodyType: "form", form: [{ name: "b", value: "{{a}}".repeat(70) }] },
   ])
-    expect(await reasonOf(replyWith(200), { ...fields, ...repeated })).toEqual([
+    expect(await runWithFirstReply(replyWith(200), { ...fields, ...repeated })).toEqual([
       "down",
       "Its values have more than 262,144 characters in one request.",
       0,
@@ -307,7 +307,7 @@ describe("a saved value", () => {
       "there is nothing",
     ],
   ])("that %s makes the monitor down", async (_what, first, fields, why) => {
-    expect(await reasonOf(first, { ...fields, steps: [{ url: "/next" }] })).toEqual([
+    expect(await runWithFirstReply(first, { ...fields, steps: [{ url: "/next" }] })).toEqual([
       "down",
       `Step 1: HTTP 200 (OK), but nothing could be saved as token: ${why}.`,
       1,
@@ -316,13 +316,13 @@ describe("a saved value", () => {
 
   test("can't add a header or leave its folder", async () => {
     const evil = buildJson({ token: "a\r\nX-Evil: 1" });
-    expect(await reasonOf(evil, buildNext({ headers: { "X-Id": "{{token}}" } }))).toEqual([
+    expect(await runWithFirstReply(evil, buildNext({ headers: { "X-Id": "{{token}}" } }))).toEqual([
       "down",
       "Step 2: A value for the header X-Id has control characters.",
       1,
     ]);
     expect(
-      await reasonOf(buildJson({ token: ".." }), buildNext({ url: "/a/{{token}}/b" })),
+      await runWithFirstReply(buildJson({ token: ".." }), buildNext({ url: "/a/{{token}}/b" })),
     ).toEqual(["down", "Step 2: A value for its URL would lead to another folder.", 1]);
   });
 

@@ -5,13 +5,13 @@ const minuteMs = 60_000;
 
 async function createManual() {
   const watch = await createWatch();
-  const { api, pass, time } = watch;
+  const { api, advance, time } = watch;
   const body = { type: "manual", name: "Phone line", interval: 86_400 };
   const { id } = (await api("POST", "/api/v1/monitors", { body })).json.data;
-  await pass(1);
+  await advance(1);
   const set = async (fields: object) => {
     const { status } = await api("PATCH", `/api/v1/monitors/${id}`, { body: fields });
-    await pass(1);
+    await advance(1);
     return status;
   };
   const formatMinutesAhead = (minutes: number) =>
@@ -47,12 +47,12 @@ describe("a manual monitor", () => {
   });
 
   test("is up again at its end, and not before, however long its interval is", async () => {
-    const { id, set, formatMinutesAhead, pass, readStatus, readMonitor, readBeats } =
+    const { id, set, formatMinutesAhead, advance, readStatus, readMonitor, readBeats } =
       await createManual();
     await set({ manualStatus: "down", manualUntil: formatMinutesAhead(10) });
-    await pass(9 * 60);
+    await advance(9 * 60);
     expect(await readStatus(id)).toBe("down");
-    await pass(65);
+    await advance(65);
     expect(await readStatus(id)).toBe("up");
     expect((await readMonitor(id)).lastMessage).toMatch(/^Up again since .+, as planned\.$/);
     const down = (await readBeats(id)).filter(({ status }) => status === "down");

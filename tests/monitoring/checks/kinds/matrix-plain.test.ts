@@ -35,13 +35,13 @@ type Matrix = {
   blocked: Case;
 };
 
-const serveTcp = (serve: Extract<ServedFake, { over: "tcp" }>["serve"]): ServedFake => ({
-  over: "tcp",
+const serveTcp = (serve: Extract<ServedFake, { transport: "tcp" }>["serve"]): ServedFake => ({
+  transport: "tcp",
   serve,
   tls: "first",
 });
 const serveUdp = (serve: (message: Buffer) => Uint8Array | null): ServedFake => ({
-  over: "udp",
+  transport: "udp",
   serve,
 });
 const silent = serveTcp((socket) => void socket.resume());

@@ -25,7 +25,7 @@ const end = expect.stringMatching(/^\d{4}-.*Z$/);
 const types = [...(Object.entries(fakes) as [MonitorType, Fake][]), ...otherFakes];
 const has = (type: MonitorType, field: string) => field in monitorKinds[type].fields;
 const streams = types.flatMap(([type, fake]) =>
-  fake.over === "tcp" ? [[type, fake] as const] : [],
+  fake.transport === "tcp" ? [[type, fake] as const] : [],
 );
 /** Each way in which a type starts TLS, with its fields. */
 const secured = streams.flatMap(([type, fake]) => {
@@ -84,7 +84,7 @@ test("each type is down at its timeout, and leaves no connection", async () => {
   const outcomes = await Promise.all(
     types.map(([type, fake]) =>
       runUntilTimedOut(message, (timeoutMs) =>
-        findOutcome(type, fake, fake.over === "udp" ? () => null : stayIdle, {}, timeoutMs),
+        findOutcome(type, fake, fake.transport === "udp" ? () => null : stayIdle, {}, timeoutMs),
       ),
     ),
   );
@@ -95,7 +95,7 @@ test("each type is down at its timeout, and leaves no connection", async () => {
 
 describe.each(types)("%s", (type, fake) => {
   test("is up with a good response", async () => {
-    const others = fake.over === "tcp" ? (fake.alsoUp ?? []) : [];
+    const others = fake.transport === "tcp" ? (fake.alsoUp ?? []) : [];
     const first = [fake.serve, fake.up, {}, fake.details] as const;
     for (const [serve, message, fields, details] of [first, ...others]) {
       const outcome = await findOutcome(type, fake, serve as ServeSocket, fields);
@@ -163,7 +163,7 @@ describe.each(types)("%s", (type, fake) => {
   test("binds its secrets to their address and its protection", () => {
     const { secrets, fields } = monitorKinds[type];
     const [isSecured, isPlain] =
-      fake.over === "tcp" && fake.tls === "both" ? ["starttls", "none"] : [true, false];
+      fake.transport === "tcp" && fake.tls === "both" ? ["starttls", "none"] : [true, false];
     const here = { ...fieldsOf(fake, 1, "here.lan", true), verifyTls: true };
     const elsewhere = {
       ...fieldsOf(fake, 2, "elsewhere.lan"),
@@ -292,8 +292,8 @@ test("each declared detail of a type is found on one of its servers", () => {
   for (const type of Object.keys(fakes) as MonitorType[]) {
     const filled = types.flatMap(([each, fake]) => {
       if (each !== type) return [];
-      const isSecured = fake.over === "tcp" && fake.tls !== undefined;
-      const others = fake.over === "tcp" ? (fake.alsoUp ?? []) : [];
+      const isSecured = fake.transport === "tcp" && fake.tls !== undefined;
+      const others = fake.transport === "tcp" ? (fake.alsoUp ?? []) : [];
       const all = [fake.details, ...others.map(([, , , details = {}]) => details)];
       return [...all, isSecured ? securedAs : {}].flatMap((details) => Object.keys(details));
     });

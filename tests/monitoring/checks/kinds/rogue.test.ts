@@ -55,7 +55,7 @@ async function checkFake(
     return line;
   };
   const responses: Serve =
-    fake.over === "udp"
+    fake.transport === "udp"
       ? (message: Buffer) => {
           received.push(message);
           return (response as (message: Buffer) => Uint8Array | null)(message);
@@ -97,7 +97,7 @@ defineTestWith(
   "a server without a valid certificate gets no secret over TLS",
   async () => {
     for (const [type, fake] of types) {
-      if (fake.over === "udp" || fake.tls === undefined) continue;
+      if (fake.transport === "udp" || fake.tls === undefined) continue;
       const ways = fake.tls === "both" ? (["first", "later"] as const) : [fake.tls];
       for (const begins of ways) {
         const tls = fake.tls === "both" ? (begins === "first" ? "tls" : "starttls") : true;
@@ -131,7 +131,7 @@ test("no input from a target causes an unexpected error", async () => {
     const outcomes = await Promise.all(
       Array.from({ length: tries }, () => {
         const response: Serve =
-          fake.over === "udp"
+          fake.transport === "udp"
             ? (message: Buffer) => {
                 const good = fake.serve(message);
                 return good && mutateBytes(good, random);

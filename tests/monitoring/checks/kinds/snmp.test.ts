@@ -10,7 +10,7 @@ const buildBytes = (hex: string) => Buffer.from(hex.replaceAll(" ", ""), "hex");
 const buildText = (value: string) => encodeTlv(4, Buffer.from(value));
 
 /** The displayed value of an object with this BER encoding. */
-async function valueOf(value: Buffer, fields: object = {}) {
+async function readValue(value: Buffer, fields: object = {}) {
   await using server = await startFake(snmp, createAgent(value));
   const request = { host: "127.0.0.1", port: server.port, community: canary, ...fields };
   const { status, message, details } = await runCheckOfType("snmp", request);
@@ -48,13 +48,13 @@ const values: [ber: Buffer, text: string][] = [
 
 test("a value of any length is decoded by its type", async () => {
   for (const [ber, shown] of values)
-    expect([ber.toString("hex"), await valueOf(ber)]).toEqual([ber.toString("hex"), shown]);
+    expect([ber.toString("hex"), await readValue(ber)]).toEqual([ber.toString("hex"), shown]);
 });
 
 test("a 64-bit counter is compared exactly", async () => {
   const ber = buildBytes("46 07 20 00 00 00 00 00 01");
   const checkAssertion = (op: string, value: string) =>
-    valueOf(ber, { assertions: [{ source: "body", op, value }] });
+    readValue(ber, { assertions: [{ source: "body", op, value }] });
   expect(await checkAssertion("greaterThan", "9007199254740992")).toBe("9007199254740993");
   expect(await checkAssertion("equals", "9007199254740993")).toBe("9007199254740993");
   expect(await checkAssertion("equals", "9007199254740992")).toStartWith(
@@ -64,7 +64,7 @@ test("a 64-bit counter is compared exactly", async () => {
 
 test("an empty value does not exist", async () => {
   const checkAssertion = (op: string) =>
-    valueOf(buildText(""), { assertions: [{ source: "body", op }] });
+    readValue(buildText(""), { assertions: [{ source: "body", op }] });
   expect(await checkAssertion("exists")).toStartWith("The object was read, but");
   expect(await checkAssertion("notExists")).toBeUndefined();
 });

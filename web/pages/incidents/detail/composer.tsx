@@ -142,8 +142,13 @@ export function useUpdateDraft(incident: Incident) {
   };
 }
 
-/** The label of the button, such as `Post to 2 pages, 32 people`. */
-function nameSubmit(next: IncidentStatus, current: IncidentStatus, hasText: boolean, to: string) {
+/** Builds the label of the button, such as `Post to 2 pages, 32 people`. */
+function buildSubmitLabel(
+  next: IncidentStatus,
+  current: IncidentStatus,
+  hasText: boolean,
+  to: string,
+) {
   const post = to === "" ? t("Post update") : t("Post to {recipients}", { recipients: to });
   const also = to === "" ? "" : `${dot}${to}`;
   if (next === "resolved" && current !== "resolved")
@@ -172,7 +177,7 @@ function UpdateForm({
       <FormFrame
         form={{ ...form, submit: (event) => (event?.preventDefault(), draft.postAs(null)) }}
         submit={nameLanguages(
-          nameSubmit(status, current, hasText, countRecipients(audience, to)),
+          buildSubmitLabel(status, current, hasText, countRecipients(audience, to)),
           draft.translations,
         )}
         disabled={isEmpty}

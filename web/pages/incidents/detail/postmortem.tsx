@@ -14,7 +14,7 @@ import { Markdown } from "../../../components/display/markdown.tsx";
 import { MenuItem, MoreActions, RecordItems } from "../../../components/menus.tsx";
 import { Time } from "../../../components/display/time.tsx";
 import { hold } from "../../../components/held-changes.tsx";
-import { postmortemKeyOf, useDeleting } from "../../../components/deletion.ts";
+import { buildPostmortemKey, useDeleting } from "../../../components/deletion.ts";
 import { notifyError } from "../../../components/toasts.tsx";
 import { deletePostmortem } from "../actions.ts";
 import { useAudience } from "../data.ts";
@@ -64,7 +64,7 @@ export const PostmortemText = ({
 export function Postmortem({ incident }: { incident: Incident }) {
   const { id, status, postmortem } = incident;
   const mayWrite = useMayChange(incident);
-  const isDeleting = useDeleting().has(postmortemKeyOf(id));
+  const isDeleting = useDeleting().has(buildPostmortemKey(id));
   if (isDeleting || (postmortem === null && (status !== "resolved" || !mayWrite))) return null;
   return (
     <section className="panel postmortem" aria-label={t("Postmortem")}>

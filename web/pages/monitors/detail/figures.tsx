@@ -31,8 +31,8 @@ export function Figures({ monitor, uptime, span }: Props) {
   const { data: past, isFetching } = usePeriodFigures(monitor.id, span);
   const chosen = to === null ? uptime.spans[name] : past;
   // The last result counts until the next check, which can be in the future.
-  const passed = Math.max(1, Math.floor(((to ?? now) - from) / 1_000));
-  const limitToPassed = (seconds = 0) => Math.min(seconds, passed);
+  const elapsedSeconds = Math.max(1, Math.floor(((to ?? now) - from) / 1_000));
+  const limitToElapsed = (seconds = 0) => Math.min(seconds, elapsedSeconds);
   return (
     <section className="panel stats" aria-label={t("Figures")} aria-busy={isFetching}>
       <SpanBar id={monitor.id} uptime={uptime} span={span} />
@@ -40,22 +40,22 @@ export function Figures({ monitor, uptime, span }: Props) {
         <Figure
           label={t("Uptime")}
           value={formatPercent(chosen?.ratio ?? null)}
-          note={chosen ? describeMeasured(limitToPassed(sumSeconds(chosen))) : ""}
+          note={chosen ? describeMeasured(limitToElapsed(sumSeconds(chosen))) : ""}
         />
         <StateDuration
           state="down"
-          seconds={limitToPassed(chosen?.downSeconds)}
+          seconds={limitToElapsed(chosen?.downSeconds)}
           isKnown={!!chosen}
         />
         <StateDuration
           state="degraded"
-          seconds={limitToPassed(chosen?.degradedSeconds)}
+          seconds={limitToElapsed(chosen?.degradedSeconds)}
           isKnown={!!chosen}
           note={t("counted as up")}
         />
         <StateDuration
           state="maintenance"
-          seconds={limitToPassed(chosen?.maintenanceSeconds)}
+          seconds={limitToElapsed(chosen?.maintenanceSeconds)}
           isKnown={!!chosen}
           note={t("not counted")}
         />

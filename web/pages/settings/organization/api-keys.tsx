@@ -3,7 +3,13 @@ import { Button, Checkbox, Select, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ApiKey, CreatedApiKey } from "../../../../src/accounts/api-keys/schema.ts";
-import { dashboard, unwrapData, addIdempotencyKey, apiPathOf, v1 } from "../../../data/client.ts";
+import {
+  dashboard,
+  unwrapData,
+  addIdempotencyKey,
+  buildApiPath,
+  v1,
+} from "../../../data/client.ts";
 import { Confirm } from "../../../components/confirm.tsx";
 import { copyText, ShownOnce } from "../../../components/copy.tsx";
 import { ChoiceField, FormDialog, useForm } from "../../../components/forms/form.tsx";
@@ -318,7 +324,7 @@ function CreatedKey({
       ? `curl -m 10 --retry 5 "${location.origin}/ping/${key}/my-job?create=1"`
       : mcp
         ? `claude mcp add --transport http signalbox ${location.origin}/mcp --header ${header}`
-        : `curl ${location.origin}${apiPathOf(v1.monitors)} -H ${header}`;
+        : `curl ${location.origin}${buildApiPath(v1.monitors)} -H ${header}`;
   return (
     <ShownOnce
       title={t("API key {name}", { name })}

@@ -147,12 +147,14 @@ const FailedImport = ({ error }: { error: Error }) => (
   </Alert>
 );
 
-const itemKeyOf = ({ noun, externalId }: ImportItem) => `${noun}:${externalId}`;
+const buildItemKey = ({ noun, externalId }: ImportItem) => `${noun}:${externalId}`;
 
 /** The preview of an import, in which people choose records. */
 function Review({ sent, onDone }: { sent: UploadedImport; onDone: () => void }) {
   const { id, source, report } = sent;
-  const possible = report.items.filter(({ decision }) => decision !== "not-taken").map(itemKeyOf);
+  const possible = report.items
+    .filter(({ decision }) => decision !== "not-taken")
+    .map(buildItemKey);
   const [excluded, setExcluded] = useState<ReadonlySet<string>>(new Set());
   const chosenCount = possible.length - excluded.size;
   const [paused, setPaused] = useState(true);
@@ -230,7 +232,7 @@ function Part({
   excluded: ReadonlySet<string>;
   toggle: (keys: readonly string[], isWanted: boolean) => void;
 }) {
-  const keys = items.filter(({ decision }) => decision !== "not-taken").map(itemKeyOf);
+  const keys = items.filter(({ decision }) => decision !== "not-taken").map(buildItemKey);
   const chosenCount = keys.filter((key) => !excluded.has(key)).length;
   return (
     <details className="import-part" open={items.length <= 12}>
@@ -248,14 +250,16 @@ function Part({
       )}
       <ul>
         {items.map((item) => (
-          <li key={itemKeyOf(item)}>
+          <li key={buildItemKey(item)}>
             {item.decision === "not-taken" ? (
               <span>{item.name}</span>
             ) : (
               <Checkbox
                 label={item.name}
-                checked={!excluded.has(itemKeyOf(item))}
-                onChange={({ currentTarget }) => toggle([itemKeyOf(item)], currentTarget.checked)}
+                checked={!excluded.has(buildItemKey(item))}
+                onChange={({ currentTarget }) =>
+                  toggle([buildItemKey(item)], currentTarget.checked)
+                }
               />
             )}
             {item.notes.map((note) => (

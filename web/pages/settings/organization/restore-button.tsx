@@ -13,7 +13,7 @@ type Deleted = { id: string; noun: DeletableNoun; name: string };
 
 export function RestoreButton({
   record,
-  isText = false,
+  isText: isInline = false,
 }: {
   record: Deleted;
   /** Whether the button is part of a sentence. */
@@ -43,7 +43,7 @@ export function RestoreButton({
   const label = t("Restore {name}", { name });
   return (
     <>
-      {isText ? (
+      {isInline ? (
         <button
           type="button"
           className="audit-more"
