@@ -55,7 +55,7 @@ test("after a restart, a monitor that is checked every 30 minutes is not reporte
     alertChannelIds: [hook.id],
   });
   shop.failNow();
-  await world.pass(1_800);
+  await world.advance(1_800);
   await world.send();
   expect(hook.listTitles()).toEqual(["monitor.down Shop"]);
   shop.recoverNow();
@@ -66,7 +66,7 @@ test("after a restart, a monitor that is checked every 30 minutes is not reporte
     await world.send();
   }
   expect(hook.listTitles()).toEqual(["monitor.down Shop"]);
-  await world.pass(1_800);
+  await world.advance(1_800);
   await world.send();
   expect(hook.listTitles()).toEqual(["monitor.down Shop", "monitor.up Shop"]);
 });
