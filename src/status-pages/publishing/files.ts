@@ -56,9 +56,7 @@ export async function listPublishedFiles(
   const now = clock();
   const page = await findPublicPageById({ store, organizationId }, pageId, "everyone");
   if (page?.visibility !== "public") return [];
-  const loaded = await pageQueue.run(buildLaneName(organizationId), () =>
-    loaderOf(store)(page, now),
-  );
+  const loaded = await pageQueue.run(nameLane(organizationId), () => loaderOf(store)(page, now));
   const liveUrl = buildAddresses(
     { slug: page.slug, hosts: selectEffectiveHosts(page, ownHosts) },
     origin(),
@@ -100,7 +98,7 @@ export async function listPublishedFiles(
       path: file.path,
       type: typeOf(file.path),
       occasion: file.occasion,
-      read: () => pageQueue.run(buildLaneName(organizationId), () => renderFile(file, rendering)),
+      read: () => pageQueue.run(nameLane(organizationId), () => renderFile(file, rendering)),
     })),
     {
       path: asOfFile,
@@ -112,7 +110,7 @@ export async function listPublishedFiles(
 }
 
 const readBaseName = (path: string) => path.slice(path.lastIndexOf("/") + 1);
-const buildLaneName = (organizationId: string) => `more of ${organizationId}`;
+const nameLane = (organizationId: string) => `more of ${organizationId}`;
 const encodeText = (text: string) => new TextEncoder().encode(text);
 
 type Rendering = {

@@ -62,23 +62,12 @@ export async function respondWithChoice(
   const respond = (
     choice: ChoiceForm["choice"],
     result: ChoiceForm["result"],
-    { status = 200, language: nextLanguage = language } = {},
+    { status = 200, language: shown = language } = {},
   ) => {
-    const form = renderChoiceForm({
-      ...offer,
-      title,
-      address,
-      language: nextLanguage,
-      choice,
-      result,
-    });
-    const name = nextLanguage.translate("updatesFrom", { title });
-    const { theme } = page;
-    return respondWithSmallPage(name, form, status, undefined, {
-      title,
-      theme,
-      language: nextLanguage,
-    });
+    const look = { title, theme: page.theme, language: shown };
+    const form = renderChoiceForm({ ...offer, title, address, language: shown, choice, result });
+    const name = shown.translate("updatesFrom", { title });
+    return respondWithSmallPage(name, form, status, undefined, look);
   };
   if (fields === null) return respond(row, null);
   const { choice, error } = readChoice(fields, { ...offer, choice: row });
@@ -89,10 +78,6 @@ export async function respondWithChoice(
     return respond(choice, { text, isError: true }, { status: 422 });
   }
   await updateSubscriber(scope, page.id, id, choice);
-  const nextLanguage = getLanguage(choice.language ?? page.language);
-  return respond(
-    choice,
-    { text: nextLanguage.translate("saved"), isError: false },
-    { language: nextLanguage },
-  );
+  const chosen = getLanguage(choice.language ?? page.language);
+  return respond(choice, { text: chosen.translate("saved"), isError: false }, { language: chosen });
 }

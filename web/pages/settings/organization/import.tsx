@@ -147,14 +147,12 @@ const FailedImport = ({ error }: { error: Error }) => (
   </Alert>
 );
 
-const buildItemKey = ({ noun, externalId }: ImportItem) => `${noun}:${externalId}`;
+const buildKey = ({ noun, externalId }: ImportItem) => `${noun}:${externalId}`;
 
 /** The preview of an import, in which people choose records. */
 function Review({ sent, onDone }: { sent: UploadedImport; onDone: () => void }) {
   const { id, source, report } = sent;
-  const possible = report.items
-    .filter(({ decision }) => decision !== "not-taken")
-    .map(buildItemKey);
+  const possible = report.items.filter(({ decision }) => decision !== "not-taken").map(buildKey);
   const [excluded, setExcluded] = useState<ReadonlySet<string>>(new Set());
   const chosenCount = possible.length - excluded.size;
   const [paused, setPaused] = useState(true);
@@ -232,7 +230,7 @@ function Part({
   excluded: ReadonlySet<string>;
   toggle: (keys: readonly string[], isWanted: boolean) => void;
 }) {
-  const keys = items.filter(({ decision }) => decision !== "not-taken").map(buildItemKey);
+  const keys = items.filter(({ decision }) => decision !== "not-taken").map(buildKey);
   const chosenCount = keys.filter((key) => !excluded.has(key)).length;
   return (
     <details className="import-part" open={items.length <= 12}>
@@ -250,16 +248,14 @@ function Part({
       )}
       <ul>
         {items.map((item) => (
-          <li key={buildItemKey(item)}>
+          <li key={buildKey(item)}>
             {item.decision === "not-taken" ? (
               <span>{item.name}</span>
             ) : (
               <Checkbox
                 label={item.name}
-                checked={!excluded.has(buildItemKey(item))}
-                onChange={({ currentTarget }) =>
-                  toggle([buildItemKey(item)], currentTarget.checked)
-                }
+                checked={!excluded.has(buildKey(item))}
+                onChange={({ currentTarget }) => toggle([buildKey(item)], currentTarget.checked)}
               />
             )}
             {item.notes.map((note) => (
