@@ -359,6 +359,7 @@ async function buildReference(fonts: ReadonlyMap<string, string>, icon: string) 
   const standalone = library.replace(/dist\/.*$/, "dist/browser/standalone.js");
   await writePage("docs.html", "web/docs/index.html", {
     icon,
+    font: fonts.get("inter-latin.woff2") ?? "",
     styles: await addAsset(
       "docs.css",
       inlineFonts(await Bun.file("web/docs/docs.css").text(), fonts),
