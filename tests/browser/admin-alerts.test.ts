@@ -73,7 +73,7 @@ describeInChromium("alerts", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("equal messages to several channels are one line of the timeline", async () => {
+  test("equal messages to several channels are one line of the timeline, the newest first", async () => {
     for (const name of ["Chat", "Mail", "Pager"])
       await world.ask("POST", "/api/v1/alert-channels", {
         type: "webhook",
@@ -86,8 +86,10 @@ describeInChromium("alerts", (browser) => {
     const { id } = (await findAlert()) as Json;
     await using open = await world.open(browser, `/alerts/${id}`);
     const { page } = open;
-    const line = page.getByRole("listitem").filter({ hasText: "Sending to" });
+    const lines = page.locator(".alert-timeline > li");
+    const line = lines.filter({ hasText: "Delivered to" });
     await line.getByText("2 more").waitFor();
+    await page.locator(".alert-timeline").getByText("Sending").waitFor({ state: "detached" });
     await storePicture(page, "alert-folded.png");
     await line.getByRole("button", { name: "Show all" }).click();
     expect((await line.locator("bdi").allTextContents()).toSorted()).toEqual([
@@ -96,6 +98,28 @@ describeInChromium("alerts", (browser) => {
       "Night shift",
       "Pager",
     ]);
+    expect(await lines.locator("b").allTextContents()).toEqual(["Delivered", "Opened"]);
+    expect(open.faults).toEqual([]);
+  });
+
+  test("a long timeline shows its newest entries, and all of them on demand and on paper", async () => {
+    const [{ id }] = (await list()).filter(({ title }) => title.includes("Lost")) as [Json];
+    for (let number = 1; number <= 21; number++)
+      await world.ask("POST", `/api/v1/alerts/${id}/notes`, { message: `Note ${number}` });
+    await using open = await world.open(browser, `/alerts/${id}`);
+    const { page } = open;
+    const lines = page.locator(".alert-timeline > li");
+    const showAll = page.getByRole("button", { name: /^Show all \d+$/ });
+    await showAll.waitFor();
+    expect(await lines.count()).toBe(15);
+    expect(await lines.first().textContent()).toContain("Note 21");
+    await showAll.click();
+    await lines.filter({ hasText: "Opened" }).waitFor();
+    expect(await showAll.count()).toBe(0);
+    await page.reload();
+    await showAll.waitFor();
+    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    await lines.filter({ hasText: "Opened" }).waitFor();
     expect(open.faults).toEqual([]);
   });
 

@@ -3,7 +3,9 @@ import { Textarea } from "@mantine/core";
 import { Link, useParams } from "@tanstack/react-router";
 import { dot, formatReason } from "../../components/display/format.ts";
 import { Names, shortenNames } from "../../components/display/name-list.tsx";
-import { Time } from "../../components/display/time.tsx";
+import { Time, useNow, useZone } from "../../components/display/time.tsx";
+import { describeDay } from "../../components/display/days.ts";
+import { ShowAllRows, useFirstRows } from "../../components/first-rows.tsx";
 import { Confirm } from "../../components/confirm.tsx";
 import { BusyButton } from "../../components/forms/busy-button.tsx";
 import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
@@ -14,6 +16,7 @@ import { v1 } from "../../data/client.ts";
 import { useSignedInPerson } from "../../data/session.ts";
 import { addNote, type AlertDetails, revokeLinks, useAlert } from "./data.ts";
 import { AlertButtons, AlertIcon, Owner, stateOf } from "./ownership.tsx";
+import { foldTimeline, type TimelineEntry, type TimelineLine } from "./timeline-rules.ts";
 import { nameAlert, translateServerText } from "../../language/server-text.ts";
 import { t, tNode } from "../../language/text.ts";
 
@@ -54,16 +57,8 @@ function Details({ alert }: { alert: AlertDetails }) {
         <p className={`alert-reason ${stateOf(alert)}`}>{formatReason(message)}</p>
       )}
       <Panel title={t("Timeline")}>
-        <ol className="lines alert-timeline">
-          {foldChannels(alert.timeline).map((entries, index) => (
-            <Entry
-              key={`${entries[0].at} ${index}`}
-              entries={entries}
-              title={hasOneMessage(alert) ? alert.title : null}
-            />
-          ))}
-        </ol>
         {mayWrite && <NoteForm alert={alert} />}
+        <Timeline alert={alert} />
       </Panel>
     </>
   );
@@ -141,16 +136,6 @@ function SubjectLink({ alert: { subject } }: { alert: AlertDetails }) {
   );
 }
 
-type TimelineEntry = AlertDetails["timeline"][number];
-
-/** Joins the entries about equal messages to several channels within the same minute. */
-const foldChannels = (timeline: readonly TimelineEntry[]) =>
-  [
-    ...Map.groupBy(timeline, ({ at, type, message, channel }, index) =>
-      channel === null ? index : `${at.slice(0, 16)} ${type} ${message}`,
-    ).values(),
-  ] as [TimelineEntry, ...TimelineEntry[]][];
-
 /** Whether all messages of the alert have its title. Those of an incident have several. */
 const hasOneMessage = ({ timeline, title }: AlertDetails) =>
   timeline.every(({ type, message }) => type !== "sent" || message === title);
@@ -174,15 +159,44 @@ const entryLabels: Record<TimelineEntry["type"], string> = {
   resolved: t("Ended"),
 };
 
+/** Newest first, by day. */
+function Timeline({ alert }: { alert: AlertDetails }) {
+  const zone = useZone();
+  const now = useNow();
+  const lines = foldTimeline(alert.timeline).toReversed();
+  const { shown, showAll } = useFirstRows(lines);
+  const days = Map.groupBy(shown, ([{ at }]) => describeDay(zone, Date.parse(at), now));
+  const repeatedTitle = hasOneMessage(alert) ? alert.title : null;
+  return (
+    <>
+      {[...days].map(([day, ofDay]) => (
+        <section key={day} aria-label={day}>
+          <h3 className="lines-day">{day}</h3>
+          <ol className="lines alert-timeline">
+            {ofDay.map((entries, index) => (
+              <Entry
+                key={`${entries[0].at} ${ofDay.length - index}`}
+                entries={entries}
+                repeatedTitle={repeatedTitle}
+              />
+            ))}
+          </ol>
+        </section>
+      ))}
+      <ShowAllRows shown={shown} rows={lines} onShow={showAll} />
+    </>
+  );
+}
+
 function Entry({
   entries,
-  title,
+  repeatedTitle,
 }: {
-  entries: readonly [TimelineEntry, ...TimelineEntry[]];
+  entries: TimelineLine;
   /** The title of the alert, if no entry needs to repeat it. */
-  title: string | null;
+  repeatedTitle: string | null;
 }) {
-  const [{ at, type, message, actor }] = entries;
+  const [{ at, type, title, message, actor }] = entries;
   const [isOpen, setOpen] = useState(false);
   const isBad = type === "failed";
   const names = entries.flatMap(({ channel }) =>
@@ -192,7 +206,6 @@ function Entry({
   const isShort = !isOpen && !isBad;
   return (
     <li>
-      <Time at={at} as="seconds" />
       <span className="line-words">
         <b className={isBad ? "down" : ""}>{entryLabels[type] ?? type}</b>
         {names.length > 0 &&
@@ -206,12 +219,17 @@ function Entry({
           </>
         )}
         {actor !== null && t(" by {name}", { name: actor.name })}
-        {message !== null && message !== title && (
-          <span className="alert-message">
-            {type === "noted" ? message : translateServerText(message)}
-          </span>
+        {[title, message].map(
+          (text, index) =>
+            text !== null &&
+            text !== repeatedTitle && (
+              <span key={index} className="alert-message">
+                {type === "noted" ? text : translateServerText(text)}
+              </span>
+            ),
         )}
       </span>
+      <Time at={at} as="clock" />
     </li>
   );
 }
@@ -231,8 +249,8 @@ function NoteForm({ alert }: { alert: AlertDetails }) {
       }}
     >
       <Textarea
-        label={t("Note")}
-        description={t("Visible only in your organization.")}
+        aria-label={t("Note")}
+        placeholder={t("Visible only in your organization.")}
         autosize
         minRows={1}
         maxLength={2000}

@@ -1,17 +1,9 @@
 /** A table of a report, sorted by any of its columns. On narrow screens each row is a card with all columns. */
-import { Button } from "@mantine/core";
-import { type ReactNode, useEffect, useState } from "react";
-import { flushSync } from "react-dom";
+import { type ReactNode, useState } from "react";
+import { ShowAllRows, useFirstRows } from "../../components/first-rows.tsx";
 import { Panel } from "../../components/page.tsx";
 import { Icon } from "../../components/display/icons.tsx";
-import { formatCount } from "../../components/display/format.ts";
-import { t } from "../../language/text.ts";
 import { sortRows, type Sorting } from "./sorting.ts";
-
-/** Rows of a table that are shown at first. */
-const firstRows = 15;
-/** A table with only a few more rows than that shows them all. */
-const fewMore = 5;
 
 export type Column<T> = {
   head: string;
@@ -71,28 +63,9 @@ export function Table<T>({
           </tbody>
         </table>
       </div>
-      {shown.length < sorted.length && (
-        <Button variant="subtle" fullWidth className="report-more" onClick={showAll}>
-          {t("Show all {count}", { count: formatCount(sorted.length) })}
-        </Button>
-      )}
+      <ShowAllRows shown={shown} rows={sorted} onShow={showAll} />
     </Panel>
   );
-}
-
-/** Limits a long table to its first rows, until the person wants all or prints them. */
-function useFirstRows<T>(rows: readonly T[]): { shown: readonly T[]; showAll: () => void } {
-  const [isWhole, setWhole] = useState(false);
-  useEffect(() => {
-    const showForPrint = () => flushSync(() => setWhole(true));
-    addEventListener("beforeprint", showForPrint);
-    return () => removeEventListener("beforeprint", showForPrint);
-  }, []);
-  const isShort = rows.length <= firstRows + fewMore;
-  return {
-    shown: isWhole || isShort ? rows : rows.slice(0, firstRows),
-    showAll: () => setWhole(true),
-  };
 }
 
 /** A column's header. The first click sorts in the useful direction, the second reverses, the third restores. */

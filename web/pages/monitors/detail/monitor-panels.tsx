@@ -7,7 +7,6 @@ import type { PastState } from "../../../../src/dashboard/schema.ts";
 import type { IncidentSummary } from "../../../../src/incidents/schema.ts";
 import { formatDuration } from "../../../../src/core/text/formatting.ts";
 import { linkRel } from "../../../../src/core/text/markdown.ts";
-import { formatDay, getFormatter, isSameDay } from "../../../../src/core/time/times.ts";
 import { listShownDetails } from "../../../../src/monitoring/monitors/details-rules.ts";
 import type { Monitor } from "../../../../src/monitoring/monitors/schema.ts";
 import { formatFullTarget } from "../../../../src/monitoring/monitors/target-rules.ts";
@@ -35,6 +34,7 @@ import {
   useAlertRecipients,
   useHeartbeats,
 } from "../data.ts";
+import { describeDay } from "../../../components/display/days.ts";
 import { getTypeName } from "../type-names.ts";
 import { describePace } from "./pace.ts";
 import type { PageSpan } from "./spans.ts";
@@ -107,12 +107,6 @@ export function Activity({ id, span }: { id: string; span: PageSpan }) {
       )}
     </Panel>
   );
-}
-
-/** A heading such as `Today` or `Tue 24 Nov`. */
-function describeDay(zone: string, at: number, now: number): string {
-  if (isSameDay(zone, at, now)) return t("Today");
-  return `${getFormatter(zone, { weekday: "short" }).format(at)} ${formatDay(zone, at, now)}`;
 }
 
 function composeStateTitle({ status }: PastState, before: PastState | undefined): string {
