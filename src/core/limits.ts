@@ -847,6 +847,19 @@ export const mailBounds = {
     per: "mail",
     beyond: "Further recipients are rejected for now: 452. The sender sends them another mail.",
   },
+  searches: {
+    value: 100,
+    unit: "requests",
+    per: "organization",
+    beyond:
+      "One mail or preview is searched at a time, and this many wait. Further mails are rejected for now: 451. Further previews: 429.",
+  },
+  searchWork: {
+    value: 3_000_000,
+    unit: "steps",
+    per: "mail",
+    beyond: "Further expressions match nothing. All expressions of the source count.",
+  },
   mails: {
     value: 100,
     unit: "requests",

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { RE2JS } from "re2js";
 import {
   captureGroup,
+  escapeExpression,
   findExpressionIssue,
   isFound,
   type SearchOutcome,
@@ -23,6 +24,17 @@ const bad = badExpressions.map(([expression]) => expression);
 const runNow = <T>(work: () => Promise<T>) => work();
 
 describe("an expression", () => {
+  test("of escaped text finds this text, in RE2 and in JavaScript", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme", minLength: 1 }), (text) => {
+        const expression = escapeExpression(text);
+        expect(RE2JS.compile(expression).matches(text)).toBe(true);
+        for (const flags of ["", "u", "su"])
+          expect(new RegExp(`^${expression}$`, flags).test(text)).toBe(true);
+      }),
+    );
+  });
+
   test("finds the same as RE2, for any expression and text", async () => {
     const texts = ["", "a", "b\n", "ab=aab c", "Größe 😀 1,2", "foobarbazz", generateLetters(300)];
     const usual = ["^$", "\\bab\\b", "(?i)GRÖSSE|größe", "a$", "^b$", "(?m)^b$", ".😀.\\d", "\\Ba"];
@@ -82,7 +94,7 @@ describe("a long search", () => {
       count();
       return rest();
     };
-    const found = await isFound(explodes, text, countTurn, signal);
+    const found = await isFound(explodes, text, countTurn, signal && { signal });
     isOver = true;
     return [found, turns];
   }
@@ -198,7 +210,7 @@ describe("the matched part of a text", () => {
     expect(await captureGroup("(x+x+)+y", "x".repeat(1_000_000), readCounts)).toBe("too much work");
     expect(turns).toBeGreaterThan(0);
     expect(
-      await captureGroup("token=(\\w+)", text, readCounts, AbortSignal.abort()),
+      await captureGroup("token=(\\w+)", text, readCounts, { signal: AbortSignal.abort() }),
     ).not.toBeNull();
   });
 });

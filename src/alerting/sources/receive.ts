@@ -210,14 +210,16 @@ async function storeRequest(
 
 /** Reads the reports of a request, or confirms a subscription. `verify` is null for a replay. */
 export async function readRequest(
-  source: Pick<SourceRow, "type" | "mapping" | "mailRules">,
+  source: Pick<SourceRow, "organizationId" | "type" | "mapping" | "mailRules">,
   { path, headers }: Pick<ReceivedRequest, "path" | "headers">,
   text: string,
   verify: SnsVerifier | null,
 ): Promise<{ reports: Report[]; message?: string }> {
-  const { type, mapping, mailRules } = source;
+  const { organizationId, type, mapping, mailRules } = source;
   if (type === "email")
-    return { reports: await readMailReports(await readMailBody(text), mailRules) };
+    return {
+      reports: await readMailReports(organizationId, await readMailBody(text), mailRules),
+    };
   const body = parseSent(text);
   if (type === "aws-sns" && verify !== null) {
     const message = await verify(body);

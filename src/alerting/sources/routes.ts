@@ -78,7 +78,7 @@ export const createAlertSourceRoutes = (dependencies: SourceDependencies) =>
         description: "Changes nothing.",
         body: NewSourcePreview,
         data: SourcePreview,
-        handle: ({ body }) => previewSample(body),
+        handle: ({ scope, body }) => previewSample(scope, body),
       }),
     )
     .get(

@@ -337,10 +337,13 @@ export async function replayRequest(
 }
 
 /** Returns the alerts that a sample would report. Throws VALIDATION_ERROR with the path that finds nothing. */
-export async function previewSample({ type, mapping, mailRules, body, path }: NewSourcePreview) {
+export async function previewSample(
+  { organizationId }: Pick<Scope, "organizationId">,
+  { type, mapping, mailRules, body, path }: NewSourcePreview,
+) {
   await assertMailRulesValid({ mailRules });
   const { reports } = await readRequest(
-    { type, mapping, mailRules },
+    { organizationId, type, mapping, mailRules },
     { path, headers: {} },
     body,
     null,

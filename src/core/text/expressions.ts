@@ -1,13 +1,13 @@
 /** Searches texts for RE2 expressions, in short slices between which the event loop serves other work. */
 import type { RE2Set } from "re2js";
-import { monitorBounds } from "../limits.ts";
+import { mailBounds, monitorBounds } from "../limits.ts";
 import { setRecent } from "../collections/recent-set.ts";
 import { yieldToEventLoop } from "../time/event-loop.ts";
 
 /** Maximum instructions of a compiled expression, which limits the cost of one step. */
 const maxSize = monitorBounds.expressionSize.value;
-/** Maximum work of a search: states, weighted by their instructions. Takes about 0.15 s. */
-const maxWork = 3_000_000;
+/** Maximum work of a search: states, weighted by their instructions. Takes 0.15 to 0.5 s. */
+const maxWork = mailBounds.searchWork.value;
 /** Milliseconds per event-loop turn for all new searches together, and again for all queued searches. */
 const sliceMs = 5;
 /** Maximum instructions of cached expressions, about 10 MB. */
@@ -30,6 +30,16 @@ const endOfText = -1;
 const unanchored = 0;
 /** Input flags of the library for the start of a text. */
 const beginOfText = { context: () => 4 };
+
+/** Escapes text for RE2, and for JavaScript with or without the flag `u`. */
+export const escapeExpression = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+
+/** Work that is left for searches. Searches of the same text can share it. */
+export type SearchBudget = { work: number; steps: number };
+
+export const createSearchBudget = (): SearchBudget => ({ work: maxWork, steps: maxSteps });
+
+type SearchOptions = { signal?: AbortSignal; budget?: SearchBudget };
 
 type State = { isMatch: boolean; nfaStates: readonly number[]; next: (State | null)[] | null };
 export type SearchOutcome = boolean | "too much work";
@@ -110,13 +120,13 @@ function prepareSearch(
   loaded: Library,
   expression: string,
   text: string,
+  budget: SearchBudget,
 ): (until: number) => SearchOutcome | typeof unfinishedSearch {
   const set = compileExpression(loaded, expression);
   if (set === null) return () => "too much work";
   const { dfa } = set;
   let state = dfa.start(beginOfText, 0) as State | null;
   let at = 0;
-  let work = 0;
 
   /** Computes the state after another code point; null if the search exceeds its limits. */
   function computeNextState(from: State, rune: number): State | null {
@@ -126,8 +136,8 @@ function prepareSearch(
       const retainedState = dfa.resetCache(from) as State | null;
       next = retainedState && (dfa.step(retainedState, group, rune, unanchored) as State | null);
     }
-    work += stateWork + from.nfaStates.length + (next?.nfaStates.length ?? 0);
-    return work > maxWork ? null : next;
+    budget.work -= stateWork + from.nfaStates.length + (next?.nfaStates.length ?? 0);
+    return budget.work < 0 ? null : next;
   }
 
   function finishSearch(found: SearchOutcome) {
@@ -138,14 +148,14 @@ function prepareSearch(
   return (until) => {
     const { latin1Class } = dfa;
     let look = at + pointsBetween;
-    let workAtClockCheck = work + workBetween;
+    let workAtClockCheck = budget.work - workBetween;
     while (state !== null && !state.isMatch) {
       if (at >= text.length)
         return finishSearch(computeNextState(state, endOfText)?.isMatch ?? "too much work");
-      if (at >= look || work >= workAtClockCheck) {
+      if (at >= look || budget.work <= workAtClockCheck) {
         if (performance.now() >= until) return unfinishedSearch;
         look = at + pointsBetween;
-        workAtClockCheck = work + workBetween;
+        workAtClockCheck = budget.work - workBetween;
       }
       const rune = text.codePointAt(at) as number;
       at += rune > 0xffff ? 2 : 1;
@@ -227,6 +237,7 @@ function prepareCapture(
   loaded: Library,
   expression: string,
   text: string,
+  budget: SearchBudget,
 ): (until: number) => Captured | typeof unfinishedSearch {
   if (compileExpression(loaded, expression) === null) return () => "too much work";
   const { re2, machine } = createMachine(loaded, expression);
@@ -235,9 +246,8 @@ function prepareCapture(
   machine.matched = false;
   let [queue, next] = [machine.q0, machine.q1];
   let at = 0;
-  let steps = 0;
   return (until) => {
-    let look = steps + stepsBetween;
+    let look = budget.steps - stepsBetween;
     for (;;) {
       if (queue.mainThreads === 0 && machine.matched) break;
       if (queue.size === 0 && re2.prefix !== "") {
@@ -250,16 +260,16 @@ function prepareCapture(
       }
       const rune = text.codePointAt(at) ?? endOfText;
       const width = rune > 0xffff ? 2 : rune === endOfText ? 0 : 1;
-      steps += 1 + queue.size;
+      budget.steps -= 1 + queue.size;
       const flag = computeContext(text, at + width);
       machine.step(queue, next, at, at + width, rune, flag, unanchored, width === 0);
       if (width === 0) break;
       at += width;
       [queue, next] = [next, queue];
-      if (steps > maxSteps) return "too much work";
-      if (steps >= look) {
+      if (budget.steps < 0) return "too much work";
+      if (budget.steps <= look) {
         if (performance.now() >= until) return unfinishedSearch;
-        look = steps + stepsBetween;
+        look = budget.steps - stepsBetween;
       }
     }
     if (!machine.matched) return null;
@@ -283,18 +293,18 @@ export const isFound = (
   expression: string,
   text: string,
   inTurn: InTurn<SearchOutcome>,
-  signal?: AbortSignal,
+  { signal, budget = createSearchBudget() }: SearchOptions = {},
 ): Promise<SearchOutcome> =>
-  searchInSlices((loaded) => prepareSearch(loaded, expression, text), inTurn, signal);
+  searchInSlices((loaded) => prepareSearch(loaded, expression, text, budget), inTurn, signal);
 
 /** Returns the first group of the first match of a valid expression, or the whole match. Runs like `searched`. */
 export const captureGroup = (
   expression: string,
   text: string,
   inTurn: InTurn<Captured>,
-  signal?: AbortSignal,
+  { signal, budget = createSearchBudget() }: SearchOptions = {},
 ): Promise<Captured> =>
-  searchInSlices((loaded) => prepareCapture(loaded, expression, text), inTurn, signal);
+  searchInSlices((loaded) => prepareCapture(loaded, expression, text, budget), inTurn, signal);
 
 /**
  * Searches in the remaining time of this event-loop turn. A longer search continues through `inTurn`, one slice per

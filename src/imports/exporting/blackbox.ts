@@ -1,5 +1,6 @@
 /** Converts monitors to modules of Prometheus' blackbox exporter, and to scrape jobs that use them. */
 import type { Fields } from "../../core/collections/objects.ts";
+import { escapeExpression } from "../../core/text/expressions.ts";
 import { toText } from "../values.ts";
 import { parseResolver } from "../../monitoring/monitors/rules.ts";
 import {
@@ -113,8 +114,6 @@ const buildRecordExpression = (recordType: string, value: string): string =>
   recordType === "A" || recordType === "AAAA"
     ? `\\s${escapeExpression(toCanonicalAddress(value))}$`
     : `${recordType === "TXT" ? "" : "(?i)"}${escapeExpression(value)}`;
-
-const escapeExpression = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 
 const buildDialogue = ({ send, expect }: Fields): Fields => {
   const steps = [

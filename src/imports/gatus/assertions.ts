@@ -1,10 +1,10 @@
 /** Converts conditions on a body, a JSON value or a header to assertions. */
 import type { Fields } from "../../core/collections/objects.ts";
+import { escapeExpression } from "../../core/text/expressions.ts";
 import { monitorBounds } from "../../core/limits.ts";
 import {
   type Comparison,
   type Condition,
-  escapeExpression,
   parseExpectation,
   convertGlob,
   isSatisfied,

@@ -1,4 +1,5 @@
 /** Parses conditions of Gatus, and tests whether a value satisfies one. */
+import { escapeExpression } from "../../core/text/expressions.ts";
 import { excerptText } from "../../core/text/formatting.ts";
 import { parseOperand, parseInteger } from "./values.ts";
 
@@ -131,8 +132,6 @@ export function parseExpectation(expected: string): Expectation {
     return { type: "options", options: inner.split(",").map((option) => option.trim()) };
   return { type: "text", text: expected };
 }
-
-export const escapeExpression = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 
 /** Implements Go's filepath.Match without slashes, in time proportional to pattern × text. */
 function createGlobMatcher(pattern: string): (text: string) => boolean {

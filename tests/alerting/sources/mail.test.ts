@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createHash } from "node:crypto";
 import { describe, expect, spyOn, test } from "bun:test";
 import { createTransport } from "nodemailer";
 import { boundHeaders } from "../../../src/alerting/sources/mail/header-rules.ts";
@@ -273,6 +274,63 @@ describe("rules", () => {
     expect(await create({ type: "grafana", mailRules: {} })).toMatchObject({
       details: [{ path: "mailRules" }],
     });
+  });
+
+  test("find words with any character", async () => {
+    await using world = await createWorld();
+    const printable = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index));
+    for (const character of [...printable, "–", "…", "✓", "🔥", "é"]) {
+      const word = `a${character}b`;
+      const { json } = await world.api("POST", `${path}/preview`, {
+        body: {
+          type: "email",
+          mailRules: { resolvedWhen: [word] },
+          body: `Subject: state\nContent-Type: text/plain; charset=utf-8\n\nx`.replace(
+            "state",
+            `=?utf-8?B?${Buffer.from(`is ${word} now`).toString("base64")}?=`,
+          ),
+        },
+      });
+      expect([word, json.data?.alerts[0].status]).toEqual([word, "resolved"]);
+    }
+  });
+
+  test("share one limit of work, so that a mail can't make all of them expensive", async () => {
+    await using world = await createWorld();
+    const text = createHash("shake256", { outputLength: 20_000 }).update("").digest("hex");
+    const expensive = Array.from({ length: 19 }, (_, at) => `/[0-7][^z]{14}q${at}/`);
+    const preview = async (ignoredWhen: string[]) =>
+      (
+        await world.api("POST", `${path}/preview`, {
+          body: {
+            type: "email",
+            mailRules: { searchIn: "all", ignoredWhen },
+            body: `Subject: x\n\n${text.replaceAll(/.{70}/g, "$&\n")}`,
+          },
+        })
+      ).json.data.alerts.length;
+    // Different expressions, because states of earlier searches are cached.
+    const [first, last] = [text.slice(0, 8), text.slice(8, 16)];
+    expect(await preview([...expensive.slice(0, 1), `/${first}/`])).toBe(0);
+    expect(await preview([...expensive, `/${last}/`])).toBe(1);
+  });
+
+  test("are searched for each organization in turn, and too many previews are rejected", async () => {
+    await using world = await createWorld();
+    const theirApi = world.theirs.api;
+    const body = { type: "email", mailRules: { resolvedWhen: ["/x/"] }, body: "Subject: x\n\nx" };
+    const finished: string[] = [];
+    const send = async (name: string, api: typeof world.api) => {
+      const { status } = await api("POST", `${path}/preview`, { body });
+      finished.push(name);
+      return status;
+    };
+    const previews = Array.from({ length: 150 }, () => send("ours", world.api));
+    const theirs = await send("theirs", theirApi);
+    const statuses = await Promise.all(previews);
+    expect(theirs).toBe(200);
+    expect(finished.indexOf("theirs")).toBeLessThan(finished.lastIndexOf("ours"));
+    expect(new Set(statuses)).toEqual(new Set([200, 429]));
   });
 
   test("are tried on a pasted mail", async () => {

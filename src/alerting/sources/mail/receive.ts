@@ -143,7 +143,11 @@ async function storeNewMail(
   const body = JSON.stringify(mail);
   const request = { path, headers: {}, body, bytes: Buffer.byteLength(body) };
   try {
-    await writer.add({ source, request, reports: await readMailReports(mail, source.mailRules) });
+    await writer.add({
+      source,
+      request,
+      reports: await readMailReports(source.organizationId, mail, source.mailRules),
+    });
   } catch (error) {
     // The writer has logged its own errors.
     if (error instanceof AppError && isInvalid(error))

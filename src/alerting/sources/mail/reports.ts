@@ -1,5 +1,13 @@
 /** Decides what a mail reports: a problem, its end, or nothing, by words and expressions in its subject and text. */
-import { captureGroup, isFound } from "../../../core/text/expressions.ts";
+import { createFairQueue } from "../../../core/collections/fair-queue.ts";
+import { mailBounds } from "../../../core/limits.ts";
+import {
+  captureGroup,
+  createSearchBudget,
+  escapeExpression,
+  isFound,
+  type SearchBudget,
+} from "../../../core/text/expressions.ts";
 import type { Priority } from "../../../core/statuses.ts";
 import { yieldToEventLoop } from "../../../core/time/event-loop.ts";
 import { invalidFieldError } from "../../../core/validation.ts";
@@ -14,10 +22,24 @@ const problemWords =
     " ",
   );
 
-/** Returns the report of a mail; none for an ignored one. Throws VALIDATION_ERROR if it has no key. */
-export async function readMailReports(
+/** Searches one mail of an organization at a time. */
+const searches = createFairQueue({ atOnce: 1, mostWaiting: mailBounds.searches.value });
+
+/**
+ * Returns the report of a mail; none for an ignored one. Throws VALIDATION_ERROR if it has no key, and RATE_LIMITED if
+ * too many mails of the organization wait.
+ */
+export const readMailReports = (
+  organizationId: string,
   mail: MailMessage,
   rules: MailRules | null,
+): Promise<Report[]> =>
+  searches.run(organizationId, () => searchMail(mail, rules, createSearchBudget()));
+
+async function searchMail(
+  mail: MailMessage,
+  rules: MailRules | null,
+  budget: SearchBudget,
 ): Promise<Report[]> {
   // An alert by mail of a Signalbox to its own source would open another alert, without end.
   if (mail.delivery !== "") return [];
@@ -26,16 +48,20 @@ export async function readMailReports(
   const searched = searchIn === "subject" ? mail.subject : `${mail.subject}\n${mail.text}`;
   const [firstLine = ""] = mail.text.split("\n");
   const title = mail.subject || firstLine.trim() || `Mail from ${mail.from || "an unknown sender"}`;
-  if (await matchesOne(rules?.ignoredWhen ?? [], searched)) return [];
+  if (await matchesOne(rules?.ignoredWhen ?? [], searched, budget)) return [];
   const isEnd = Bun.deepEquals(endings, usualEndings)
     ? isUsualEnd(searched)
-    : await matchesOne(endings, searched);
+    : await matchesOne(endings, searched, budget);
   const problems = rules?.openWhen ?? [];
-  if (!isEnd && problems.length > 0 && !(await matchesOne(problems, searched))) return [];
+  if (!isEnd && problems.length > 0 && !(await matchesOne(problems, searched, budget))) return [];
   const key =
     keyPattern === null
-      ? await findUsualKey(mail, [...endings, ...problems, ...problemWords, ...usualEndings])
-      : await captureText(keyPattern, `${mail.subject}\n${mail.text}`);
+      ? await findUsualKey(
+          mail,
+          [...endings, ...problems, ...problemWords, ...usualEndings],
+          budget,
+        )
+      : await captureText(keyPattern, `${mail.subject}\n${mail.text}`, budget);
   if (key === "")
     throw invalidFieldError("mailRules.key", "finds nothing in the subject and the text");
   return [
@@ -58,11 +84,20 @@ function parseImportance(importance: string): Priority | null {
   return /^(?:low|non-urgent|[45]\b)/.test(first) ? "low" : null;
 }
 
-/** A search that exceeds its limit matches nothing. */
-async function matchesOne(patterns: readonly MailPattern[], text: string): Promise<boolean> {
+/** Expressions match nothing after the searches of the mail have exceeded their limit. */
+async function matchesOne(
+  patterns: readonly MailPattern[],
+  text: string,
+  budget: SearchBudget,
+): Promise<boolean> {
   for (const pattern of patterns) {
     const { word, expression } = readPattern(pattern);
-    if (word !== null ? buildWordPattern(word).test(text) : await isMatch(expression, text))
+    await yieldToEventLoop();
+    if (
+      word !== null
+        ? buildWordPattern(word).test(text)
+        : (await isFound(expression, text, runAfterYield, { budget })) === true
+    )
       return true;
   }
   return false;
@@ -70,32 +105,34 @@ async function matchesOne(patterns: readonly MailPattern[], text: string): Promi
 
 const runAfterYield = <T>(rest: () => Promise<T>): Promise<T> => yieldToEventLoop().then(rest);
 
-const isMatch = async (expression: string, text: string): Promise<boolean> =>
-  (await isFound(expression, text, runAfterYield)) === true;
-
-async function captureText(expression: string, text: string): Promise<string> {
-  const found = await captureGroup(expression, text, runAfterYield);
+async function captureText(
+  expression: string,
+  text: string,
+  budget: SearchBudget,
+): Promise<string> {
+  const found = await captureGroup(expression, text, runAfterYield, { budget });
   return found === null || found === "too much work" ? "" : found.text.trim();
 }
 
 /** Finds whole words, without regard to case. */
 const buildWordPattern = (word: string, flags = "iu") =>
   new RegExp(
-    `(?<![\\p{L}\\p{N}])${word
-      .trim()
-      .replace(/[^\p{L}\p{N}\s]/gu, "\\$&")
-      .replace(/\s+/g, "\\s+")}(?![\\p{L}\\p{N}])`,
+    `(?<![\\p{L}\\p{N}])${escapeExpression(word.trim()).replace(/\s+/g, "\\s+")}(?![\\p{L}\\p{N}])`,
     flags,
   );
 
 /** The subject without the words that describe the state. A subject that has only such words is replaced by the sender. */
-async function findUsualKey(mail: MailMessage, patterns: readonly MailPattern[]): Promise<string> {
+async function findUsualKey(
+  mail: MailMessage,
+  patterns: readonly MailPattern[],
+  budget: SearchBudget,
+): Promise<string> {
   let rest = mail.subject;
   for (const pattern of new Set(patterns)) {
     const { word, expression } = readPattern(pattern);
     if (word !== null) rest = rest.replace(buildWordPattern(word, "giu"), " ");
     else {
-      const found = await captureGroup(expression, rest, runAfterYield);
+      const found = await captureGroup(expression, rest, runAfterYield, { budget });
       if (found !== null && found !== "too much work" && found.text !== "")
         rest = rest.replace(found.text, () => " ");
     }

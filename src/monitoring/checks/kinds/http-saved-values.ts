@@ -29,7 +29,7 @@ export async function extractSavedValue(
   const found =
     expression === null
       ? { text: scalar }
-      : await captureGroup(expression, String(scalar), inTurn, signal);
+      : await captureGroup(expression, String(scalar), inTurn, { signal });
   if (found === "too much work")
     throw nothingSavedError("its expression is too expensive for this response");
   if (found === null) throw nothingSavedError("its expression finds nothing");

@@ -163,7 +163,7 @@ async function matchesExpression(
   context: SearchContext,
 ): Promise<SearchOutcome> {
   if (!isScalar(received)) return false;
-  return isFound(expression, String(received), context.inTurn, context.signal);
+  return isFound(expression, String(received), context.inTurn, { signal: context.signal });
 }
 
 /** Whether a value is a text, a number or a boolean. */
