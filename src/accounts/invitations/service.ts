@@ -156,7 +156,10 @@ const isEntitled = sql`exists (select 1 from ${memberships} m
     and m.role || ' ' || ${invitations.role} in (select value from ${buildIdTable(allowedRolePairs)}))`;
 
 const createExpiredError = () =>
-  new AppError("NOT_FOUND", "This invitation is no longer valid. Ask for a new one.");
+  new AppError(
+    "NOT_FOUND",
+    "This invitation was used or withdrawn, or it has expired. Ask for a new one.",
+  );
 
 /** Finds the open invitation of a token. Its sender must still be allowed to send it. */
 export async function findOpenInvitation(context: VisitorContext, token: string) {
