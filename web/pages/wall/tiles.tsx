@@ -1,5 +1,12 @@
 /** The tiles of the wall: monitors in trouble and all others. */
-import { type CSSProperties, type ReactNode, useLayoutEffect, useRef, useState } from "react";
+import {
+  type CSSProperties,
+  Fragment,
+  type ReactNode,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
 import { useNavigate } from "@tanstack/react-router";
 import type { Overview, OverviewMonitor } from "../../data/overview.ts";
 import { type Attention, useAttention } from "../../data/problems.ts";
@@ -202,9 +209,13 @@ export function Tiles({
 function Counts({ words }: Pick<Tile, "words">) {
   const [worst = "", ...others] = words.split(", ");
   return (
-    <p>
+    <p style={{ "--count-letters": words.length } as CSSProperties}>
       <b>{worst}</b>
-      {others.map((other) => `, ${other}`)}
+      {others.map((other) => (
+        <Fragment key={other}>
+          , <span>{other}</span>
+        </Fragment>
+      ))}
     </p>
   );
 }
