@@ -195,6 +195,8 @@ describeInChromium("alert channels on the admin page", (browser) => {
     await page.getByRole("link", { name: /Deploy bot/ }).click();
     await page.getByRole("button", { name: "Test failed" }).click();
     expect(await page.locator(".attempts li").count()).toBe(1);
+    const alert = page.getByRole("link", { name: "Open the alert" });
+    expect(await alert.getAttribute("href")).toMatch(/^\/alerts\/[0-9a-f-]{36}$/);
     await page.getByRole("button", { name: "Send test" }).click();
     await page.getByText("The test did not arrive.").waitFor();
     status = 200;

@@ -1,5 +1,6 @@
 /** The deliveries of an alert channel, with their attempts. */
 import { Button } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Delivery, useDeliveries } from "../../data/alert-channels.ts";
 import { formatLatency } from "../../components/display/format.ts";
@@ -68,6 +69,7 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
   const { type, caseChange, status, attempts, error, receipt, nextAttemptAt, createdAt, alertIds } =
     delivery;
   const [open, setOpen] = useState(false);
+  const [alertId] = alertIds;
   return (
     <li>
       <StateIcon state={states[status].state} size={15} />
@@ -108,6 +110,11 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
               </li>
             ))}
           </ol>
+        )}
+        {open && alertId !== undefined && (
+          <Link to="/alerts/$id" params={{ id: alertId }} className="link">
+            {t("Open the alert")}
+          </Link>
         )}
       </div>
       <Time at={createdAt} as="short" />

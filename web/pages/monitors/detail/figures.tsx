@@ -117,7 +117,7 @@ function LastFigure({ monitor, now }: { monitor: Monitor; now: number }) {
     return (
       <Figure
         label={t("Last check")}
-        value={lastCheckedAt === null ? <Dash /> : <Time at={lastCheckedAt} />}
+        value={lastCheckedAt === null ? <Dash /> : <Time at={lastCheckedAt} as="short" />}
         note={describePace(monitor)}
       />
     );
