@@ -1,5 +1,5 @@
 /** Compares the time zones that an appliance uses with the time zone data of the machine, which can be newer. */
-import { readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { dayMs, formatTimestamp } from "../../core/time/clock.ts";
 import {
@@ -8,6 +8,7 @@ import {
   type Finding,
   warningFinding,
 } from "../../core/finding.ts";
+import { plainEnvironment } from "../../core/system/programs.ts";
 import type { Store } from "../../database/store.ts";
 
 /** Days that are compared. Governments announce most changes later. */
@@ -27,106 +28,67 @@ const usedZonesSql = `select time_zone as zone from organization_settings
 export const listUsedZones = async (store: Store): Promise<string[]> =>
   (await store.query<{ zone: string | null }>(usedZonesSql, [])).flatMap(({ zone }) => zone ?? []);
 
-/** Warns of zones whose offset differs from that in the files of the machine within the next 400 days. */
-export function examineTimeZones(
+/** Warns of zones whose offset differs from that of the machine within the next 400 days. */
+export async function examineTimeZones(
   zones: readonly string[],
   now: number,
   folder = "/usr/share/zoneinfo",
-): Finding[] {
-  const compared = zones.flatMap((zone) => {
-    const file = readZoneFile(join(folder, zone));
-    return file === null ? [] : [{ zone, from: findDifference(zone, file, now) }];
-  });
-  if (compared.length === 0)
-    return [createSkippedFinding("time zones", "this machine has no time zone data to compare")];
-  const different = compared.filter(({ from }) => from !== null);
-  if (different.length === 0)
-    return [createOkFinding("time zones", "Signalbox knows the same times as this machine")];
-  return different.map(({ zone, from }) =>
-    warningFinding(
-      zone,
-      `Signalbox and this machine disagree about its time from ${formatTimestamp(from ?? now).slice(0, 10)} on, so one of them is outdated`,
-      "Update Signalbox and the package tzdata, or add newer rules: see “Time zones” in docs/operations.md.",
-    ),
-  );
-}
-
-/** Returns the first time at which the offsets differ, in Unix milliseconds; null for none. */
-function findDifference(zone: string, file: ZoneFile, now: number): number | null {
-  for (let at = now; at < now + comparedDays * dayMs; at += dayMs / 2) {
-    const expected = findOffset(file, at / 1000);
-    const known = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone);
-    if (expected !== null && expected !== known.offsetNanoseconds / 1e9) return at;
+  environment = plainEnvironment,
+): Promise<Finding[]> {
+  const times = Array.from({ length: comparedDays * 2 }, (_, index) => now + (index * dayMs) / 2);
+  const unknown: Finding[] = [];
+  const different: Finding[] = [];
+  for (const zone of zones) {
+    const offsets = await readOffsets(join(folder, zone), times, environment);
+    const from = times.find(
+      (at, index) => offsets !== null && offsets[index] !== findOffset(zone, at),
+    );
+    if (offsets === null)
+      unknown.push(createSkippedFinding(zone, "this machine has no data about this time zone"));
+    else if (from !== undefined)
+      different.push(
+        warningFinding(
+          zone,
+          `Signalbox and this machine disagree about its time from ${formatTimestamp(from).slice(0, 10)} on, so one of them is outdated`,
+          "Update Signalbox and the package tzdata, or add newer rules: see “Time zones” in docs/operations.md.",
+        ),
+      );
   }
-  return null;
+  if (unknown.length === zones.length)
+    return [
+      createSkippedFinding(
+        "time zones",
+        "this machine has no time zone data, or no GNU `date` that reads them",
+      ),
+    ];
+  return unknown.length + different.length === 0
+    ? [createOkFinding("time zones", "Signalbox knows the same times as this machine")]
+    : [...different, ...unknown];
 }
 
-/** Transitions of a zone in Unix seconds, the offset after each in seconds, and the offset after the last one. */
-type ZoneFile = { times: readonly number[]; offsets: readonly number[]; later: number | null };
+const findOffset = (zone: string, at: number): string =>
+  Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone).offset;
 
-const headerBytes = 44;
-
-/** Reads a file of time zone data, by RFC 9636. Returns null if there is none, or only in the format of version 1. */
-function readZoneFile(path: string): ZoneFile | null {
-  let bytes: Buffer;
+/**
+ * Asks the machine for the offsets of a time zone, such as `+01:00`. Null without a file of the zone, and without GNU
+ * `date`, because other versions accept only one time.
+ */
+async function readOffsets(
+  file: string,
+  times: readonly number[],
+  environment: typeof plainEnvironment,
+): Promise<string[] | null> {
+  // Without the file, `date` would use UTC.
+  if (!existsSync(file)) return null;
   try {
-    bytes = readFileSync(path);
+    const run = Bun.spawn(["date", "--file=-", "+%:z"], {
+      env: { ...environment, TZ: `:${file}` },
+      stdin: Buffer.from(times.map((at) => `@${Math.floor(at / 1000)}\n`).join("")),
+      stderr: "ignore",
+    });
+    const offsets = (await new Response(run.stdout).text()).trimEnd().split("\n");
+    return offsets.length === times.length ? offsets : null;
   } catch {
     return null;
   }
-  if (bytes.toString("latin1", 0, 4) !== "TZif" || bytes[4] === 0) return null;
-  const first = readCounts(bytes, 0);
-  const start = headerBytes + measureData(first, 4);
-  const counts = readCounts(bytes, start);
-  const data = start + headerBytes;
-  const kinds = data + counts.times * 8;
-  const types = kinds + counts.times;
-  const times = Array.from({ length: counts.times }, (_, index) =>
-    Number(bytes.readBigInt64BE(data + index * 8)),
-  );
-  const offsets = times.map((_, index) =>
-    bytes.readInt32BE(types + bytes.readUInt8(kinds + index) * 6),
-  );
-  const footer = bytes.toString("latin1", data + measureData(counts, 8)).trim();
-  return { times, offsets, later: parseConstantOffset(footer) };
-}
-
-type Counts = {
-  utc: number;
-  standard: number;
-  leaps: number;
-  times: number;
-  types: number;
-  chars: number;
-};
-
-function readCounts(bytes: Buffer, start: number): Counts {
-  const read = (index: number) => bytes.readUInt32BE(start + 20 + index * 4);
-  return {
-    utc: read(0),
-    standard: read(1),
-    leaps: read(2),
-    times: read(3),
-    types: read(4),
-    chars: read(5),
-  };
-}
-
-const measureData = ({ utc, standard, leaps, times, types, chars }: Counts, timeBytes: number) =>
-  times * (timeBytes + 1) + types * 6 + chars + leaps * (timeBytes + 4) + standard + utc;
-
-/** Returns the offset of a zone without daylight saving time, such as `<+01>-1`, in seconds; null for any other one. */
-function parseConstantOffset(footer: string): number | null {
-  const found = /^(?:<[^>]+>|[A-Za-z]+)([+-]?)(\d+)(?::(\d+))?(?::(\d+))?$/.exec(footer);
-  if (found === null) return null;
-  const [, sign = "", hours, minutes = 0, seconds = 0] = found;
-  const behind = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
-  return sign === "-" ? behind : 0 - behind;
-}
-
-/** Returns the offset at a time in Unix seconds; null if it follows from a rule of daylight saving time. */
-function findOffset({ times, offsets, later }: ZoneFile, at: number): number | null {
-  const next = times.findIndex((time) => time > at);
-  if (next === -1) return later;
-  return next === 0 ? null : (offsets[next - 1] ?? null);
 }

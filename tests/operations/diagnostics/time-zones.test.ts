@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { $ } from "bun";
+import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { dayMs } from "../../../src/core/time/clock.ts";
+import { plainEnvironment } from "../../../src/core/system/programs.ts";
 import { examineTimeZones, listUsedZones } from "../../../src/operations/diagnostics/time-zones.ts";
 import { createDashboard } from "../../support/dashboard.ts";
 import { createScratch } from "../../support/scratch-directories.ts";
@@ -9,74 +10,68 @@ import { createScratch } from "../../support/scratch-directories.ts";
 const newDirectory = createScratch();
 const now = Date.UTC(2026, 10, 28);
 
-type Transition = { at: number; offset: number };
-
-/** A file of time zone data (RFC 9636), with one type per transition. */
-function createZoneFile(transitions: readonly Transition[], footer: string): Buffer {
-  const header = (times: number, types: number) => {
-    const counts = Buffer.alloc(44);
-    counts.write("TZif2");
-    counts.writeUInt32BE(times, 32);
-    counts.writeUInt32BE(types, 36);
-    return counts;
-  };
-  const times = transitions.map(({ at }) => {
-    const time = Buffer.alloc(8);
-    time.writeBigInt64BE(BigInt(at / 1000));
-    return time;
-  });
-  const types = transitions.map(({ offset }) => {
-    const type = Buffer.alloc(6);
-    type.writeInt32BE(offset);
-    return type;
-  });
-  return Buffer.concat([
-    header(0, 0),
-    header(times.length, types.length),
-    ...times,
-    Buffer.from(transitions.map((_, index) => index)),
-    ...types,
-    Buffer.from(`\n${footer}\n`),
-  ]);
-}
-
-function examine(file: Buffer) {
+/** Compiles time zone data. In slim files, later changes follow from a rule. */
+async function compileZones(data: string, style: string): Promise<string> {
   const folder = newDirectory();
-  mkdirSync(join(folder, "Asia"));
-  writeFileSync(join(folder, "Asia", "Kathmandu"), file);
-  return examineTimeZones(["UTC", "Asia/Kathmandu"], now, folder);
+  await $`zic -b ${style} -d ${folder} - < ${Buffer.from(`${data}\n`)}`;
+  return folder;
 }
 
-const start = { at: Date.UTC(1986, 0), offset: 20_700 };
+const zones = ["Europe/Berlin", "Asia/Kathmandu"];
+const createBerlin = (lastWeekOrFirst: string) => `
+Rule EU 1981 max - Mar ${lastWeekOrFirst} 1:00u 1:00 S
+Rule EU 1996 max - Oct lastSun 1:00u 0 -
+Zone Europe/Berlin 1:00 EU CE%sT
+`;
+const kathmandu = "Zone Asia/Kathmandu 5:45 - +0545";
 
-test.each([
-  ["without transitions", createZoneFile([], "<+0545>-5:45")],
-  ["with the same offset", createZoneFile([start], "<+0545>-5:45")],
-  ["with a rule of daylight saving time", createZoneFile([start], "A-5B,M3.2.0,M11.1.0")],
-  [
-    "with a later transition",
-    createZoneFile([start, { at: now + 500 * dayMs, offset: 0 }], "UTC0"),
-  ],
-])("time zone data %s agree", (_name, file) => {
-  expect(examine(file)).toMatchObject([{ verdict: "ok" }]);
-});
+for (const style of ["slim", "fat"]) {
+  test(`equal time zone data in a ${style} file agree`, async () => {
+    const folder = await compileZones(createBerlin("lastSun") + kathmandu, style);
+    expect(await examineTimeZones(zones, now, folder)).toMatchObject([{ verdict: "ok" }]);
+  });
 
-test("time zone data that are newer than those of the executable are a warning", () => {
-  const change = { at: now + 10 * dayMs, offset: 21_600 };
-  expect(examine(createZoneFile([start, change], "<+06>-6"))).toMatchObject([
-    {
-      verdict: "warning",
-      subject: "Asia/Kathmandu",
-      message: expect.stringContaining("from 2026-12-08 on"),
-    },
+  test.each([
+    ["rule", createBerlin("Sun>=1") + kathmandu, "Europe/Berlin", "2027-03-07"],
+    [
+      "offset",
+      `${createBerlin("lastSun")}${kathmandu} 2026 Dec 8\n6:00 - +06`,
+      "Asia/Kathmandu",
+      "2026-12-08",
+    ],
+  ])(`a newer %s in a ${style} file is a warning`, async (_what, data, subject, day) => {
+    const folder = await compileZones(data, style);
+    expect(await examineTimeZones(zones, now, folder)).toMatchObject([
+      { verdict: "warning", subject, message: expect.stringContaining(`from ${day} on`) },
+    ]);
+  });
+}
+
+test("a zone that only Signalbox knows is named", async () => {
+  const folder = await compileZones(kathmandu, "slim");
+  expect(await examineTimeZones(zones, now, folder)).toMatchObject([
+    { verdict: "skipped", subject: "Europe/Berlin" },
   ]);
 });
 
+const nothing = [{ verdict: "skipped", subject: "time zones" }];
+
+test("without time zone data on the machine, nothing is compared", async () => {
+  expect(await examineTimeZones(zones, now, newDirectory())).toMatchObject(nothing);
+});
+
 test.each([
-  ["no zone", Buffer.from("# A text")],
-  ["a zone in the format of version 1", Buffer.from(`TZif\0${" ".repeat(60)}`)],
-])("a file with %s is not compared", (_name, file) => {
-  expect(examine(file)).toMatchObject([{ verdict: "skipped" }]);
+  ["no command `date`", ""],
+  ["one that accepts a single time", "#!/bin/sh\necho +00:00\n"],
+])("with %s, nothing is compared", async (_what, script) => {
+  const folder = await compileZones(createBerlin("lastSun") + kathmandu, "slim");
+  const commands = newDirectory();
+  if (script !== "") {
+    writeFileSync(join(commands, "date"), script);
+    chmodSync(join(commands, "date"), 0o755);
+  }
+  const environment = { ...plainEnvironment, PATH: commands };
+  expect(await examineTimeZones(zones, now, folder, environment)).toMatchObject(nothing);
 });
 
 test("the time zones of all records are compared", async () => {
