@@ -140,7 +140,6 @@ export function updateSchedule(scope: Scope, id: string, patch: SchedulePatch) {
       ...(patch as Partial<StoredSchedule>),
       ...buildNextVersion(before, formatTimestamp(scope.clock())),
     };
-    const [auditedBefore, auditedAfter] = await describeForAudit(scope, [before, after]);
     return commit(
       scope,
       [
@@ -151,26 +150,11 @@ export function updateSchedule(scope: Scope, id: string, patch: SchedulePatch) {
       {
         action: "schedule.updated",
         subjectId: id,
-        fields: listChangedFields(auditedBefore ?? {}, auditedAfter ?? {}, Object.keys(patch)),
+        fields: listChangedFields(before, after, Object.keys(patch)),
       },
       toRecord(scope, after),
     );
   });
-}
-
-/** Replaces the people of layers by their names. */
-async function describeForAudit(scope: Scope, versions: readonly StoredSchedule[]) {
-  const names = await findNames(
-    scope,
-    versions.flatMap(({ layers }) => layers.flatMap(({ personIds }) => personIds)),
-  );
-  return versions.map(({ layers, ...fields }) => ({
-    ...fields,
-    layers: layers.map((layer) => ({
-      ...layer,
-      personIds: layer.personIds.map((id) => names.get(id) ?? "someone"),
-    })),
-  }));
 }
 
 const findNames = (tenant: Tenant, ids: readonly (string | null)[]) =>

@@ -236,6 +236,7 @@ const namesSql = [
     ([table, column]) =>
       `select id, ${column} as name from ${table} where organization_id = ?1 and id in (select value from json_each(?2))`,
   ),
+  `select p.id, p.name from ${members} where m.organization_id = ?1 and p.id in (select value from json_each(?2))`,
   `select subject_id as id, subject_name as name from ${getTableName(auditEntries)}
      where organization_id = ?1 and subject_id in (select value from json_each(?2)) and subject_name is not null`,
   // An accepted invitation has the name of the person who accepted it.

@@ -1,5 +1,5 @@
 /** Schedules over REST: layers, overrides, swaps, shifts, the calendar, and what a person in a schedule prevents. */
-import { describeChange } from "../../../src/operations/audit-log/value-rules.ts";
+import { describeChange } from "../../../web/pages/settings/organization/audit-values.ts";
 import { expect, test } from "bun:test";
 import { testAppliance } from "../../support/appliance.ts";
 import { createPerson, signInMember } from "../../support/people.ts";
@@ -189,7 +189,7 @@ test("the calendar has its secret address, which can be renewed and which read k
 });
 
 test("the audit log names people, and describes layers in words", async () => {
-  const { appliance, api, own, ben } = await createOnCallWorld();
+  const { appliance, api, own, ann, ben } = await createOnCallWorld();
   await api("PATCH", own, {
     body: {
       layers: [
@@ -205,9 +205,15 @@ test("the audit log names people, and describes layers in words", async () => {
     },
   });
   const { page: client } = await signInMember(appliance, "owner");
-  const [entry] = (await client("GET", "/dashboard/audit-log?noun=schedule")).json.data;
-  expect(describeChange(entry.changes[0], entry.names)).toEqual([
+  const describeUpdate = async () => {
+    const [entry] = (await client("GET", "/dashboard/audit-log?noun=schedule")).json.data;
+    return describeChange(entry.changes[0], entry.names);
+  };
+  const words: [string, string] = [
     "Nights: Ben; every 12 hours from 1 Dec 2026, 20:00; Mon, Sun 20:00–08:00",
     "Rotation: Ann, Ben; every week from 30 Nov 2026, 09:00",
-  ]);
+  ];
+  expect(await describeUpdate()).toEqual(words);
+  expect((await client("DELETE", `/dashboard/people/${ann.id}`)).status).toBe(200);
+  expect(await describeUpdate()).toEqual(words);
 });

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { createId } from "../../../src/core/ids.ts";
 import {
   describeAction,
   describeField,
@@ -8,7 +9,7 @@ import {
   describeChange,
   describeValue,
   findRestorable,
-} from "../../../src/operations/audit-log/value-rules.ts";
+} from "../../../web/pages/settings/organization/audit-values.ts";
 
 const readText = (
   action: string,
@@ -131,6 +132,22 @@ test("values have units, and IDs have names", () => {
   const sent = stored.map(({ name }) => ({ nested: false, name }));
   const sections = { field: "sections", before: stored, after: sent.slice(1), truncated: [] };
   expect(describeChange(sections, {})[0]).toBe("removed name: a, nested: no");
+});
+
+test("layers of schedules are described in words, also those of earlier versions", () => {
+  const [ann, gone] = [createId(0), createId(0)];
+  const layer = { name: "Nights", every: 2, unit: "days", start: "2026-12-01T20:00" };
+  const describeLayers = (...layers: unknown[]) =>
+    describeValue("layers", layers, { [ann]: "Ann" });
+  const times = "every 2 days from 1 Dec 2026, 20:00";
+  expect(describeLayers({ ...layer, personIds: [ann, gone] })).toBe(
+    `Nights: Ann, a deleted record; ${times}`,
+  );
+  expect(describeLayers({ ...layer, personIds: ["Ben"], end: "2026-12-02T20:00" })).toBe(
+    `Nights: Ben; ${times} to 2 Dec 2026, 20:00`,
+  );
+  expect(describeLayers(`Nights: Ben; ${times}`)).toBe(`Nights: Ben; ${times}`);
+  expect(describeLayers({ name: "Nights" })).toBe("name: Nights");
 });
 
 test("a field can be restored if its record exists and its value is complete", () => {

@@ -28,7 +28,7 @@ import {
   findDeleted,
   findRestorable,
   type RestorableNoun,
-} from "../../../../src/operations/audit-log/value-rules.ts";
+} from "./audit-values.ts";
 import { formatCount } from "../../../components/display/format.ts";
 import { useAction } from "../../../components/toasts.tsx";
 import { peopleQuery } from "../data.ts";
@@ -378,7 +378,7 @@ function Changes({ entry }: { entry: AuditEntry }) {
   return (
     <ul className="audit-changes">
       {changes.map((change) => {
-        const [after, before] = describeChange(change, names, nameField);
+        const [after, before] = describeChange(change, names);
         const noun = findRestorable(entry, change);
         return (
           <li key={change.field}>
@@ -402,7 +402,7 @@ function Restore({
   change: FieldChange;
 }) {
   const { subjectId: id, subjectName: name, names } = entry;
-  const [, before] = describeChange(change, names, nameField);
+  const [, before] = describeChange(change, names);
   const { run, isPending } = useAction(() => restoreField(noun, { id, name }, change));
   return (
     <button

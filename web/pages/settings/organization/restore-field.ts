@@ -1,5 +1,5 @@
 import type { FieldChange } from "../../../../src/core/field-changes.ts";
-import type { RestorableNoun } from "../../../../src/operations/audit-log/value-rules.ts";
+import type { RestorableNoun } from "./audit-values.ts";
 import { dashboard, unwrapData, v1, addIfMatch } from "../../../data/client.ts";
 import { notify, notifyDone } from "../../../components/toasts.tsx";
 import { nameField } from "./field-labels.ts";

@@ -1,16 +1,18 @@
 /** Renders the values of changed fields in words, and decides which can be restored. */
-import { type DeletableNoun, deletableNouns } from "../../core/deletable-nouns.ts";
-import { type Fields, isObject } from "../../core/collections/objects.ts";
-import type { FieldChange } from "../../core/field-changes.ts";
-import { t } from "../../core/text/texts.ts";
-import { describeLayer } from "../../alerting/schedules/rules.ts";
-import type { ScheduleLayer } from "../../alerting/schedules/schema.ts";
-import type { AuditEntry } from "./schema.ts";
-import { describeField } from "./sentence-rules.ts";
+import { z } from "zod";
+import { describeLayer } from "../../../../src/alerting/schedules/rules.ts";
+import { ScheduleLayer } from "../../../../src/alerting/schedules/schema.ts";
+import { type Fields, isObject } from "../../../../src/core/collections/objects.ts";
+import { type DeletableNoun, deletableNouns } from "../../../../src/core/deletable-nouns.ts";
+import type { FieldChange } from "../../../../src/core/field-changes.ts";
+import type { AuditEntry } from "../../../../src/operations/audit-log/schema.ts";
+import { t } from "../../../language/text.ts";
+import { nameField } from "./field-labels.ts";
 
 type Names = AuditEntry["names"];
-/** Names a field in the language of the reader. */
-type NameField = (field: string) => string;
+
+/** A layer of a schedule as stored. Earlier versions stored the names of its people instead of their IDs. */
+const StoredLayer = z.object({ ...ScheduleLayer.shape, personIds: z.array(z.string()) });
 
 /** Units of numbers, by field. Fields whose names end with `Ms` are in milliseconds. */
 const units: Record<string, string> = {
@@ -27,12 +29,7 @@ const listedItems = 5;
 const id = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Renders a value, such as `60 s`, `none`, or names for IDs. */
-export function describeValue(
-  field: string,
-  value: unknown,
-  names: Names,
-  nameField: NameField = describeField,
-): string {
+export function describeValue(field: string, value: unknown, names: Names): string {
   if (value === null || value === undefined || value === "") return t("none");
   if (typeof value === "boolean") return value ? t("yes") : t("no");
   if (typeof value === "number") {
@@ -43,18 +40,16 @@ export function describeValue(
     if (id.test(value)) return names[value] ?? t("a deleted record");
     return value.length > longestText ? `${value.slice(0, longestText)}…` : value;
   }
-  // A layer of a schedule, stored with the names of its people.
-  if (field === "layers" && isObject(value))
-    return describeLayer({ end: null, hours: [], ...value } as unknown as ScheduleLayer, String);
+  const layer = field === "layers" ? StoredLayer.safeParse(value).data : undefined;
+  if (layer !== undefined) return describeLayer(layer, (id) => describeValue("", id, names));
   const parts = Array.isArray(value)
     ? value.map((item) =>
         isObject(item) && value.length > 1
-          ? `(${describeValue(field, item, names, nameField)})`
-          : describeValue(field, item, names, nameField),
+          ? `(${describeValue(field, item, names)})`
+          : describeValue(field, item, names),
       )
     : Object.entries(value).map(
-        ([name, inner]) =>
-          `${describePath(name, nameField)}: ${describeInner(inner, names, nameField)}`,
+        ([name, inner]) => `${describePath(name)}: ${describeInner(inner, names)}`,
       );
   if (parts.length === 0) return t("none");
   const more = parts.length - listedItems;
@@ -65,11 +60,10 @@ export function describeValue(
 }
 
 /** Renders the name of an inner field, such as `dark colors text`. */
-const describePath = (name: string, nameField: NameField) =>
-  name.split(".").map(nameField).join(" ");
+const describePath = (name: string) => name.split(".").map(nameField).join(" ");
 
-function describeInner(value: unknown, names: Names, nameField: NameField): string {
-  const text = describeValue("", value, names, nameField);
+function describeInner(value: unknown, names: Names): string {
+  const text = describeValue("", value, names);
   const isNested = isObject(value) || (Array.isArray(value) && value.length > 0);
   return isNested ? `(${text})` : text;
 }
@@ -112,7 +106,6 @@ function pickDifferences(before: Fields, after: Fields): [before: Fields, after:
 export function describeChange(
   { field, before, after, truncated }: FieldChange,
   names: Names,
-  nameField: NameField = describeField,
 ): [after: string, before: string | null] {
   const isList = Array.isArray(before) && Array.isArray(after) && truncated.length === 0;
   if (isList && Math.max(before.length, after.length) > listedItems) {
@@ -120,10 +113,10 @@ export function describeChange(
     const removed = listMissing(before, after).map(omitEmpty);
     const differences = [
       ...(added.length > 0
-        ? [t("added {values}", { values: describeValue(field, added, names, nameField) })]
+        ? [t("added {values}", { values: describeValue(field, added, names) })]
         : []),
       ...(removed.length > 0
-        ? [t("removed {values}", { values: describeValue(field, removed, names, nameField) })]
+        ? [t("removed {values}", { values: describeValue(field, removed, names) })]
         : []),
     ];
     return [differences.length === 0 ? t("another order") : differences.join("; "), null];
@@ -132,9 +125,7 @@ export function describeChange(
     isObject(before) && isObject(after)
       ? pickDifferences(before, after)
       : [omitEmpty(before), omitEmpty(after)];
-  const [newValue, oldValue] = [to, from].map((value) =>
-    describeValue(field, value, names, nameField),
-  );
+  const [newValue, oldValue] = [to, from].map((value) => describeValue(field, value, names));
   return [newValue ?? "", oldValue ?? null];
 }
 
