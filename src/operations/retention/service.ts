@@ -50,6 +50,8 @@ type Run = "minute" | "day";
 
 export class Housekeeping implements Collector {
   readonly #dependencies: Dependencies;
+  /** Wall time of the start: the reference for a jump ahead before the first run. */
+  readonly #startedAt: number;
   #isStopped = false;
   #running: Promise<void> | null = null;
   #timer: ReturnType<typeof setInterval> | null = null;
@@ -61,6 +63,7 @@ export class Housekeeping implements Collector {
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
+    this.#startedAt = dependencies.clock();
   }
 
   start() {
@@ -120,7 +123,7 @@ export class Housekeeping implements Collector {
     const lease = leases.findNamed("retention");
     if (lease === null) return;
     const store = guardStoreWithLease(this.#dependencies.store, lease);
-    const memory = await readMemory(store, clock());
+    const memory = await readMemory(store, this.#startedAt);
     const now = await this.#updateBelievedTime(store, memory);
     const isOver = () => this.#isStopped || leases.findNamed("retention") !== lease;
     const sweeping = createSweeping(store, now, isOver);

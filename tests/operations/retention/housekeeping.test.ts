@@ -267,6 +267,19 @@ describe("a wrong clock", () => {
     expect(buildRows().slice(0, 5)).toEqual(before.slice(0, 5));
   });
 
+  test("that jumps 500 days ahead before the first run of a new appliance removes nothing", async () => {
+    const { buildJob, buildRows, database, put, time } = await createToday();
+    database.run("DELETE FROM housekeeping");
+    const job = buildJob();
+    time.now += 500 * dayMs;
+    // Results and events of the seconds after the jump have its time.
+    database.run("UPDATE monitor_states SET last_checked_at = ?", [formatTimestamp(time.now)]);
+    put(log.events, { at: formatTimestamp(time.now), type: "group.created" });
+    const before = buildRows();
+    await job.runOnce();
+    expect(buildRows()).toEqual(before);
+  });
+
   test("is trusted after three days, but not if it keeps jumping", async () => {
     const { count, run, time } = await createToday();
     const before = count(monitoring.heartbeats);
