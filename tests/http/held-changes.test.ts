@@ -3,6 +3,9 @@ import { describe, expect, test } from "bun:test";
 import { startRestored } from "../../src/operations/backups/after-restore.ts";
 import { copiedVersion } from "../../src/database/backup/backup-file.ts";
 import { createSweeping } from "../../src/database/backup/sweeping.ts";
+import { dayMs } from "../../src/core/time/clock.ts";
+import type { Route } from "../../src/http/openapi.ts";
+import { HeldChangeSender } from "../../src/http/held-changes/sender.ts";
 import { sweepHeldChanges } from "../../src/http/held-changes/store.ts";
 import { requestBounds } from "../../src/core/limits.ts";
 import { apiRoutes } from "../support/records.ts";
@@ -165,6 +168,27 @@ test("a clock that was set back does not extend the hold", async () => {
   await sendAfter(0);
   expect((await read()).status).toBe("resolved");
 });
+
+test.each([-500 * dayMs, -3_600_000, -5_000, 5_000, 3_600_000, 500 * dayMs])(
+  "a clock that is set by %d ms during the hold neither shortens nor extends it",
+  async (jump) => {
+    const { appliance, app, time, read } = await createHeldChange();
+    let monotonic = 0;
+    const sender = new HeldChangeSender({
+      ...appliance,
+      listRoutes: async () => app.routes as unknown as Route[],
+      monotonic: () => monotonic,
+    });
+    expect(await sender.runOnce()).toBe(10_000);
+    time.now += jump;
+    monotonic = 9_999;
+    expect(await sender.runOnce()).toBe(1);
+    expect((await read()).status).toBe("investigating");
+    monotonic = 10_000;
+    expect(await sender.runOnce()).toBeNull();
+    expect((await read()).status).toBe("resolved");
+  },
+);
 
 test("a change that can no longer be stored is reported, and can be dismissed", async () => {
   const { api, incident, id, readHeld, sendAfter } = await createHeldChange();

@@ -333,6 +333,7 @@ export function createAppliance(
   const held = new HeldChangeSender({
     ...appliance,
     listRoutes: async () => app.routes as unknown as Route[],
+    monotonic: clock,
   });
   const transfers = createTransferLimit();
   const response = createRequestHandler(

@@ -1,7 +1,7 @@
 /** Sends held changes when their hold is over: runs the stored request exactly once, also after a restart. */
 import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
-import { formatTimestamp } from "../../core/time/clock.ts";
+import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
 import { parse } from "../../core/validation.ts";
 import type { LoggedEvent } from "../../events/catalog.ts";
 import { findLastSeq } from "../../events/log.ts";
@@ -26,7 +26,7 @@ import {
   settleHeldChange,
 } from "./store.ts";
 
-/** Maximum sleep while changes wait, and pause after a failure, in milliseconds. The clock can be set meanwhile. */
+/** Maximum sleep while changes wait, and pause after a failure, in milliseconds. Another process can end a hold. */
 const maxSleepMs = 1_000;
 
 type Dependencies = ScopeServices &
@@ -34,6 +34,7 @@ type Dependencies = ScopeServices &
     events: EventReader;
     /** Lists all routes of the API. */
     listRoutes: () => Promise<readonly Route[]>;
+    monotonic?: Clock;
   };
 
 /** Another process sent the change, or a person undid it. */
@@ -46,6 +47,9 @@ class Settled extends AppError {
 /** Every node runs one. A guard in the write decides which of them sends a change. */
 export class HeldChangeSender {
   readonly #dependencies: Dependencies;
+  readonly #monotonic: Clock;
+  /** Monotonic due times of the waiting changes: setting the clock neither shortens nor extends a hold. */
+  #dueTimes = new Map<string, number>();
   #subscription: Subscription | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #pending: Promise<void> = Promise.resolve();
@@ -53,6 +57,7 @@ export class HeldChangeSender {
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
+    this.#monotonic = dependencies.monotonic ?? (() => performance.now());
   }
 
   async start() {
@@ -72,19 +77,30 @@ export class HeldChangeSender {
 
   /** Sends all due changes once. Returns the milliseconds until the next attempt; null if no change waits. */
   async runOnce(): Promise<number | null> {
-    const { store, clock, log } = this.#dependencies;
+    const { store, log } = this.#dependencies;
     let isTroubled = false;
-    for (const row of await listWaitingChanges(store)) {
-      if (computeWaitMs(row, clock()) > 0) continue;
+    for (const { row, waitMs } of await this.#listWaits()) {
+      if (waitMs > 0) continue;
       await this.#send(row).catch((error: unknown) => {
         isTroubled = true;
         log.error("a held change can't be stored", { cause: String(error) });
       });
     }
     if (isTroubled) return maxSleepMs;
-    const waitingChanges = await listWaitingChanges(store);
-    if (waitingChanges.length === 0) return null;
-    return Math.min(...waitingChanges.map((row) => computeWaitMs(row, clock())));
+    const waits = await this.#listWaits();
+    return waits.length === 0 ? null : Math.min(...waits.map(({ waitMs }) => waitMs));
+  }
+
+  async #listWaits() {
+    const { store, clock } = this.#dependencies;
+    const now = this.#monotonic();
+    const rows = (await listWaitingChanges(store)).map((row) => {
+      const key = `${row.id} ${row.dueAt}`;
+      const dueTime = this.#dueTimes.get(key) ?? now + computeWaitMs(row, clock());
+      return { row, key, dueTime, waitMs: Math.max(0, dueTime - now) };
+    });
+    this.#dueTimes = new Map(rows.map(({ key, dueTime }) => [key, dueTime]));
+    return rows;
   }
 
   #tick(): Promise<void> {
