@@ -40,7 +40,7 @@ export async function serveKeyPress(
   // Without a public address, no call offers a key.
   const link = origin === null ? null : await findLink(token, services);
   if (link === null) return respondInvalidLink(wrongTokens, address);
-  const { target, name } = link;
+  const { target, name, record } = link;
   const waitSeconds = requests.take(`${target.recordId} ${target.channelId}`);
   if (waitSeconds > 0) return respondTooManyRequests(String(waitSeconds));
   const settings = await findVoiceSettings(services, target);
@@ -51,9 +51,10 @@ export async function serveKeyPress(
   if (settings === null || text === null || !isGenuine)
     return respondInvalidLink(wrongTokens, address);
   const isRight = findKey(parseFields(text)) === acknowledgeKey;
-  const isDone = isRight && (await acknowledgeAsChannel(services, target, name)) !== null;
-  if (isRight) return renderCall(settings, isDone ? "Acknowledged." : "The alert has ended.", null);
-  return renderCall(settings, `Press ${acknowledgeKey} to acknowledge.`, keyUrl);
+  if (record.resolvedAt === null && !isRight)
+    return renderCall(settings, `Press ${acknowledgeKey} to acknowledge.`, keyUrl);
+  const alert = await acknowledgeAsChannel(services, target, name);
+  return renderCall(settings, alert === null ? "The alert has ended." : "Acknowledged.", null);
 }
 
 /** Returns the script of a call. It is sealed in the URL, which permits nothing else. */
@@ -111,12 +112,20 @@ function isSignedByTwilio(
   { secret }: ChannelSettings<"voice">,
 ): boolean {
   const fields = [...new URLSearchParams(text ?? "")].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const content = `${url}${fields.flat().join("")}`;
-  const expected = createHmac("sha1", secret ?? "")
-    .update(content)
-    .digest();
   const givenSignature = Buffer.from(request.headers.get("x-twilio-signature") ?? "", "base64");
-  return givenSignature.length === expected.length && timingSafeEqual(givenSignature, expected);
+  return listSignedUrls(url).some((signedUrl) => {
+    const expected = createHmac("sha1", secret ?? "")
+      .update(`${signedUrl}${fields.flat().join("")}`)
+      .digest();
+    return givenSignature.length === expected.length && timingSafeEqual(givenSignature, expected);
+  });
+}
+
+/** Twilio signs the URL with its port or without it, as its own libraries verify both. */
+function listSignedUrls(url: string): string[] {
+  const { protocol, hostname, port, pathname } = new URL(url);
+  const usualPort = protocol === "https:" ? "443" : "80";
+  return ["", `:${port || usualPort}`].map((end) => `${protocol}//${hostname}${end}${pathname}`);
 }
 
 /** Returns the next text of the call, in the format of its gateway. */

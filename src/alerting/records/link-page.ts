@@ -36,7 +36,7 @@ export type PublicLinks = {
   log: Log;
 };
 
-/** A verified link to an open alert, or to an acknowledged drill. */
+/** A verified link to an alert. */
 type Link = {
   target: LinkTarget;
   record: RecordRow;
@@ -52,7 +52,7 @@ export async function serveLink(
   services: ScopeServices,
   { wrongTokens, requests, isPublic = false }: LinkPort,
 ): Promise<Response> {
-  const link = await findLink(token, services);
+  const link = await findVisibleLink(token, services);
   if (link === null) return respondInvalidLink(wrongTokens, address);
   const waitSeconds = requests.take(`${link.target.recordId} ${link.target.channelId}`);
   if (waitSeconds > 0) return respondTooManyRequests(String(waitSeconds));
@@ -61,7 +61,7 @@ export async function serveLink(
   const alert = await acknowledgeAsChannel(services, link.target, link.name);
   if (alert !== null) return respondWithAlert(link, alert, isPublic);
   // The alert has ended in the meantime.
-  const ended = await findLink(token, services);
+  const ended = await findVisibleLink(token, services);
   return ended === null
     ? respondInvalidLink(wrongTokens, address)
     : respondWithAlert(ended, await readSummary(ended, services), isPublic);
@@ -77,6 +77,14 @@ export async function findLink(
   const found = await findLinkedAlert(store, target);
   if (found === null || !isSigned(vault, target, found.record.linkKey, signature)) return null;
   return { target, ...found };
+}
+
+/** Returns a link to an open alert, or to a drill that an acknowledgment ended. */
+async function findVisibleLink(token: string, services: ScopeServices): Promise<Link | null> {
+  const link = await findLink(token, services);
+  const isVisible =
+    link?.record.resolvedAt === null || link?.record.resolvedBecause === "acknowledged";
+  return isVisible ? link : null;
 }
 
 async function readSummary({ target, record }: Link, { store }: ScopeServices) {

@@ -429,8 +429,7 @@ export async function findRecordRow(tenant: Tenant, id: string) {
 }
 
 /**
- * Returns an open alert, or a drill that an acknowledgment ended, and the name of a channel or of its person; null if one
- * of them no longer exists.
+ * Returns an alert, and the name of a channel or of its person; null if one of them no longer exists.
  */
 export async function findLinkedAlert(
   store: Store,
@@ -440,7 +439,6 @@ export async function findLinkedAlert(
     `select case when c.person_id is null then c.name else p.name end as name
      from organizations o
        join alert_records r on r.organization_id = o.id and r.id = ?2
-         and (r.resolved_at is null or r.resolved_because = 'acknowledged')
        join alert_channels c on c.organization_id = o.id and c.id = ?3
        left join people p on p.id = c.person_id
      where o.id = ?1 and o.deleted_at is null`,

@@ -7,11 +7,12 @@ import { createPublicLinks } from "../../support/public-links.ts";
 import type { Json } from "../../support/json.ts";
 import { createPager } from "../../support/pager.ts";
 
-const publicUrl = "https://status.team.example";
+const usualUrl = "https://status.team.example";
+const publicUrl = usualUrl;
 const secret = "s3cret";
 
 /** A monitor that is down, and a call about it through Twilio, whose state can be changed. */
-async function createWorld({ isPublic = true } = {}) {
+async function createWorld({ isPublic = true, publicUrl = usualUrl } = {}) {
   const scripts: string[] = [];
   const call = { status: "in-progress" };
   const exchange: Exchange = (request, context) => {
@@ -65,6 +66,7 @@ async function createWorld({ isPublic = true } = {}) {
   const readOne = async () => (await pager.readAlerts())[0] as Json;
   return {
     ...pager,
+    job,
     backup,
     phone,
     scripts,
@@ -95,6 +97,34 @@ test("key 4 acknowledges the alert as the channel, and the call says so", async 
     status: "acknowledged",
     acknowledgments: [{ type: "link", id: world.phone.id, name: "Phone" }],
   });
+});
+
+test.each(["4", "5"])("key %s after the end of the alert is answered in words", async (key) => {
+  await using world = await createWorld();
+  await world.job.changeState("up");
+  await world.later();
+  expect((await world.readOne()).status).toBe("resolved");
+  const { status, text, headers } = await world.press(key);
+  expect([status, headers.get("Content-Type")]).toEqual([200, "text/xml"]);
+  expect(text).toContain("The alert has ended.");
+  const page = await world.stranger("GET", world.path.replace("/call", ""));
+  expect([page.status, page.text.includes("This link is no longer valid")]).toEqual([404, true]);
+});
+
+test.each([
+  ["https://status.team.example", "https://status.team.example:443"],
+  ["https://status.team.example:8443", "https://status.team.example"],
+  ["http://status.team.example", "http://status.team.example:80"],
+  ["http://status.team.example:8080", "http://status.team.example"],
+])("Twilio can sign %s also as %s", async (publicUrl, signedOrigin) => {
+  await using world = await createWorld({ publicUrl });
+  const { press, path, readOne } = world;
+  for (const origin of ["https://other.team.example", `${publicUrl}1`])
+    expect((await press("4", { signedFor: `${origin}${path}` })).status).toBe(404);
+  for (const origin of [signedOrigin, publicUrl])
+    expect((await press("5", { signedFor: `${origin}${path}` })).status).toBe(200);
+  expect((await press("4", { signedFor: `${signedOrigin}${path}` })).status).toBe(200);
+  expect((await readOne()).status).toBe("acknowledged");
 });
 
 test("the port of public pages takes keys, too, unless its address is unknown", async () => {
