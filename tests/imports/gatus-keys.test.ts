@@ -191,7 +191,7 @@ for (const type of otherProviders)
     expect(left).toMatchObject({ noun: "alert-channel", name: type });
     expect(left?.notes.join()).toContain("some-key, overrides");
     expect(plan.records[0]?.notes.join()).toContain(
-      `No alerts by ${type}: there is no channel type`,
+      `No alerts by ${type}: Signalbox does not import this provider`,
     );
     expect(JSON.stringify(plan)).not.toContain("s3cret");
   });

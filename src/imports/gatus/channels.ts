@@ -211,12 +211,6 @@ const providers: Readonly<Record<string, (s: Section) => MappedChannel>> = creat
   custom: mapCustom,
 });
 
-/** Providers without an equivalent. */
-const unsupportedProviders: ReadonlySet<string> = new Set(
-  "aws-ses clickup datadog gitlab ifttt ilert jetbrainsspace messagebird n8n newrelic plivo splunk squadcast twilio vonage zapier".split(
-    " ",
-  ),
-);
 /** Providers without overrides per group. */
 const withoutOverrides: ReadonlySet<string> = new Set(["gotify", "pushover", "opsgenie"]);
 
@@ -230,13 +224,11 @@ const alertKeys = [
   "send-on-resolved",
 ];
 
-/** Returns the reason why a provider has no equivalent; null if it has one. */
-function findUnsupportedReason(type: string): string | null {
-  if (Object.hasOwn(providers, type)) return null;
-  return unsupportedProviders.has(type)
-    ? `there is no channel type ${type} here; an Apprise server may reach it`
-    : "it is not a provider of Gatus";
-}
+/** Returns the reason why a provider has no equivalent; null if it has one. Newer versions of Gatus have more of them. */
+const findUnsupportedReason = (type: string): string | null =>
+  Object.hasOwn(providers, type)
+    ? null
+    : "Signalbox does not import this provider; an Apprise server may reach it";
 
 type Channel = {
   id: string;
