@@ -1,9 +1,11 @@
 /** A browser as contact method: stored, verified by its notification, acknowledged from it, and unsubscribed. */
+import { createECDH } from "node:crypto";
 import { expect, test } from "bun:test";
 import { dumpTables } from "../../support/appliance.ts";
 import { createPager } from "../../support/pager.ts";
 import { signInMember } from "../../support/people.ts";
 import { createPushService } from "../../support/push-service.ts";
+import { personalKinds } from "../../../src/alerting/channels/kinds/push-schema.ts";
 
 const path = "/dashboard/api/v1/contact-methods";
 
@@ -50,6 +52,24 @@ test("wrong keys and a plain address are rejected by name", async () => {
   expect(await findPath({ endpoint: "http://push.example/x" })).toBe("endpoint");
   expect(await findPath({ publicKey: "BAAA" })).toBe("publicKey");
   expect(await findPath({ auth: "short" })).toBe("auth");
+});
+
+test("a key is accepted only if it is a point on P-256", async () => {
+  const { add, service } = await createWorld();
+  const flipBit = (key: string, bit: number) => {
+    const bytes = Buffer.from(key, "base64url");
+    bytes.writeUInt8(bytes.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+    return bytes.toString("base64url");
+  };
+  const isAccepted = (key: string) => personalKinds.webpush.fields.publicKey.safeParse(key).success;
+  for (let round = 0; round < 20; round++) {
+    const key = createECDH("prime256v1").generateKeys("base64url");
+    expect([key, isAccepted(key)]).toEqual([key, true]);
+    for (let bit = 0; bit < 520; bit += 13)
+      expect([key, bit, isAccepted(flipBit(key, bit))]).toEqual([key, bit, false]);
+  }
+  const { status, json } = await add({ publicKey: flipBit(service.subscription.publicKey, 519) });
+  expect([status, json.error.details[0].path]).toEqual([422, "publicKey"]);
 });
 
 test("the notification contains the code with which the browser verifies itself", async () => {

@@ -25,6 +25,20 @@ import {
   template,
 } from "./kind-schema.ts";
 
+/** Prime and coefficient of the curve P-256 (FIPS 186-5), whose equation is y² = x³ − 3x + b. */
+const p256Prime = 2n ** 256n - 2n ** 224n + 2n ** 192n + 2n ** 96n - 1n;
+const p256Coefficient = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn;
+
+const pointError = "must be the Base64url of an uncompressed P-256 key";
+
+/** Whether 65 bytes in Base64url are an uncompressed point. Messages can't be encrypted for any other key. */
+function isPointOnP256(text: string): boolean {
+  const hex = Uint8Array.fromBase64(text, { alphabet: "base64url" }).toHex();
+  const [x, y] = [BigInt(`0x${hex.slice(2, 66)}`), BigInt(`0x${hex.slice(66)}`)];
+  const difference = y ** 2n - (x ** 3n - 3n * x + p256Coefficient);
+  return hex.startsWith("04") && x < p256Prime && y < p256Prime && difference % p256Prime === 0n;
+}
+
 /** Properties that all channel types with a gateway share, except their fields. */
 const describeGateway = (type: GatewayType) => ({
   secrets: {
@@ -210,11 +224,13 @@ export const personalKinds = {
       }),
       publicKey: z
         .string()
-        .regex(/^B[-_A-Za-z0-9]{86}$/, "must be the Base64url of an uncompressed P-256 key")
+        .regex(/^B[-_A-Za-z0-9]{86}$/, { error: pointError, abort: true })
+        .refine(isPointOnP256, pointError)
         .meta({
           description:
             "`p256dh` of the subscription, by which a browser recognizes its own. Base64url.",
-          example: `B${"x".repeat(86)}`,
+          example:
+            "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
         }),
       auth: z
         .string()
