@@ -460,6 +460,26 @@ describe("the SMTP listener", () => {
     for (const one of connections) one.hangUp();
   });
 
+  test.each([
+    ["MAIL FROM:nas@lan.example", "RCPT TO:", "", 250],
+    ["MAIL FROM: nas@lan.example SIZE=100", "RCPT TO: ", "", 250],
+    ["mail from:nas", "rcpt to:", "", 250],
+    ["MAIL FROM: <nas@lan.example> BODY=8BITMIME", "RCPT TO: <", ">", 250],
+    ["MAIL FROM:<>", "RCPT TO:<", ">", 250],
+    ["MAIL FROM:<root> SIZE=100", "RCPT TO:<", ">", 250],
+    ["MAIL FROM:<ilo.@lan.example>", "RCPT TO:<", ">", 250],
+    ["MAIL FROM:", "RCPT TO:", "", 501],
+    ["MAIL FROM:<nas@lan.example", "RCPT TO:", "", 501],
+    ["MAIL FROM:nas@lan.example>", "RCPT TO:", "", 501],
+    ["MAIL FROM nas@lan.example", "RCPT TO:", "", 501],
+  ])("%s, then %s, is read as Postfix does", async (from, to, end, code) => {
+    await using world = await createWorld();
+    const { address } = await world.createSource();
+    const lines = code === 250 ? [from, `${to}${address}${end}`] : [from];
+    const received = await converse(world.listener.number, ["EHLO nas", ...lines]);
+    expect(received).toMatch(new RegExp(`(${code} .*\r\n){${lines.length}}$`));
+  });
+
   test("a mail whose sender hangs up in the middle is not stored, and is no error of the appliance", async () => {
     await using world = await createWorld();
     const { createSource, send, listLog, listener, appliance } = world;

@@ -42,6 +42,8 @@ type Session = {
   isReceiving: boolean;
 };
 
+type Connection = SMTPServer["connections"] extends Iterable<infer One> ? One : never;
+
 /** Milliseconds between two examinations of all connections. */
 const watchIntervalMs = 1_000;
 /** Port on which connections start with TLS (RFC 8314). */
@@ -58,6 +60,18 @@ type Reply = ReturnType<typeof createReply>;
 
 /** Rejections that are counted when they are sent, because the library sends them for reasons of its own. */
 const repliesOfLibrary: Record<number, RejectionReason> = { 452: "too_many", 552: "too_large" };
+
+/** Accepts addresses without brackets and senders without a host, as Postfix does by default: some devices send them. */
+function acceptBareAddresses(connection: Connection) {
+  const parse = connection._parseAddressCommand.bind(connection);
+  connection._parseAddressCommand = (name, command) =>
+    parse(
+      name,
+      String(command)
+        .replace(/^([^:]*:\s*)([^\s<>]+)(?=\s|$)/, "$1<$2>")
+        .replace(/^(mail from:\s*<[^\s<>@]+)>/i, "$1@localhost>"),
+    );
+}
 
 export class MailListener {
   readonly #dependencies: Dependencies;
@@ -128,6 +142,7 @@ export class MailListener {
       secure: tls !== null && isImplicit,
       ...tls,
       size: mailBounds.size.value,
+      lenientAddressParsing: true,
       maxRecipients: mailBounds.recipients.value,
       // A backstop: connections are admitted 100 ms after they open.
       maxClients: 2 * mailBounds.connections.value,
@@ -136,7 +151,12 @@ export class MailListener {
       onConnect: (session, done) => {
         const rejection = this.#admit(session);
         this.#dependencies.metrics.countConnection(rejection === null);
-        this.#countReplies(session.id);
+        const open = [...(this.#server?.connections ?? [])];
+        const connection = open.find(({ id }) => id === session.id);
+        if (connection !== undefined) {
+          this.#countReplies(connection);
+          acceptBareAddresses(connection);
+        }
         done(rejection);
       },
       onClose: ({ id }) => this.#sessions.delete(id),
@@ -165,9 +185,7 @@ export class MailListener {
   }
 
   /** Counts the replies that the library sends, too: for an announced size, and for further recipients. */
-  #countReplies(id: string) {
-    const connection = [...(this.#server?.connections ?? [])].find((one) => one.id === id);
-    if (connection === undefined) return;
+  #countReplies(connection: Connection) {
     const send = connection.send.bind(connection);
     connection.send = (code, ...rest) => {
       const reason = repliesOfLibrary[code];
