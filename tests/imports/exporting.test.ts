@@ -243,6 +243,25 @@ test("for Prometheus, DNS goes over TLS, to the name of an address, and a sign-i
   expect(modules["http_1"].http).not.toHaveProperty("basic_auth");
 });
 
+test.each([
+  [["200-299"], null, true],
+  [["200-204", "301", "418"], [200, 201, 202, 203, 204, 301, 418], true],
+  [["520-530"], 11, true],
+  [["900-999"], 100, true],
+  [["200-399"], 18, false],
+  [["100-999"], 63, false],
+])(
+  "for Prometheus, the expected status %j is a short list, and the report names a shortened one",
+  async (expectedStatus, codes, isWhole) => {
+    const shop = { type: "http", url: "https://shop.lan/", expectedStatus };
+    const { text, report } = await exportMonitors("prometheus-blackbox", { shop });
+    const [{ modules }] = parseAllDocuments(text).map((one) => one.toJS());
+    const listed = modules["http_1"].http.valid_status_codes ?? null;
+    expect(typeof codes === "number" ? listed.length : listed).toEqual(codes);
+    expect(report.join().includes("expectedStatus")).toBe(!isWhole);
+  },
+);
+
 test("for Prometheus, a probe has the time that its check has", async () => {
   const { text } = await exportMonitors("prometheus-blackbox", {
     short: { type: "tcp", host: "a.lan", port: 1, interval: 60, timeout: 5 },

@@ -1,4 +1,5 @@
 /** Converts monitors to modules of Prometheus' blackbox exporter, and to scrape jobs that use them. */
+import { STATUS_CODES } from "node:http";
 import type { Fields } from "../../core/collections/objects.ts";
 import { escapeExpression } from "../../core/text/expressions.ts";
 import { toText } from "../values.ts";
@@ -19,6 +20,9 @@ type BlackboxProbe = Probe & { name: string; interval: number; timeout: number }
 const formatAddress = ({ host, port }: Fields) => `${formatHost(host)}:${String(port)}`;
 const buildTlsConfig = ({ verifyTls }: Fields) =>
   verifyTls === false ? { tls_config: { insecure_skip_verify: true } } : {};
+
+/** Maximum length of a range whose codes are all listed. */
+const maxListedCodes = 20;
 
 const commonFields = ["type", "name", "interval", "timeout", "paused"];
 const hostFields = ["host", "port"];
@@ -126,16 +130,14 @@ const buildDialogue = ({ send, expect }: Fields): Fields => {
 function buildHttpProbe(monitor: Fields): Probe {
   const { url, method, body, basicAuth, bearerToken, keyword, keywordAbsent } = monitor;
   const headers = buildHeaders(monitor);
-  const codes = (monitor["expectedStatus"] as string[]).flatMap((range) => {
-    const [first = 0, last = first] = range.split("-").map(Number);
-    return Array.from({ length: last - first + 1 }, (_, index) => first + index);
-  });
+  const isDefault = String(monitor["expectedStatus"]) === "200-299";
+  const ranges = (monitor["expectedStatus"] as string[]).map(listCodes);
   const signIn = basicAuth as Fields | null;
   const hasHeaders = Object.keys(headers).length > 0;
   const http = {
     method,
     // The exporter expects 2xx by default.
-    ...(String(monitor["expectedStatus"]) !== "200-299" && { valid_status_codes: codes }),
+    ...(!isDefault && { valid_status_codes: ranges.flatMap(({ codes }) => codes) }),
     follow_redirects: monitor["followRedirects"] !== false,
     ...(hasHeaders && { headers }),
     ...(body != null && body !== "" && { body }),
@@ -156,10 +158,22 @@ function buildHttpProbe(monitor: Fields): Probe {
   return {
     target: String(url),
     module: { prober: "http", http },
-    used: "url method headers body bodyType basicAuth bearerToken expectedStatus followRedirects verifyTls".split(
-      " ",
-    ),
+    used: [
+      ..."url method headers body bodyType basicAuth bearerToken followRedirects verifyTls".split(
+        " ",
+      ),
+      ...(isDefault || ranges.every(({ isWhole }) => isWhole) ? ["expectedStatus"] : []),
+    ],
   };
+}
+
+/** Lists the codes of a range such as `200-299`, because the exporter has no ranges. Long ones list the assigned codes. */
+function listCodes(range: string): { codes: number[]; isWhole: boolean } {
+  const [first = 0, last = first] = range.split("-").map(Number);
+  const all = Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  const assigned = all.filter((code) => Object.hasOwn(STATUS_CODES, code));
+  const isWhole = all.length <= maxListedCodes || assigned.length === 0;
+  return { codes: isWhole ? all : assigned, isWhole };
 }
 
 /** Converts a monitor to a probe, with the fields that it lacks; null if there is no such prober. */
