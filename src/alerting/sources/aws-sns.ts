@@ -9,8 +9,8 @@ import type { TargetGuard } from "../../core/security/target-guard.ts";
 import { invalidFieldError } from "../../core/validation.ts";
 import { toJsonObject, toText, type Json } from "./report-rules.ts";
 
-/** Hosts of Amazon SNS, also in China. A bucket of someone else has another name. */
-const hostPattern = /^sns\.[a-z0-9-]{3,30}\.amazonaws\.com(\.cn)?$/;
+/** Hosts of Amazon SNS, also in China and in the European Sovereign Cloud. A bucket of someone else has another name. */
+const hostPattern = /^sns\.[a-z0-9-]{3,30}\.amazonaws\.(com|com\.cn|eu)$/;
 const timeoutMs = 10_000;
 const maxCertificates = 20;
 
@@ -67,10 +67,7 @@ export function createSnsVerifier({ targets, exchange }: SnsServices) {
     if (fields === undefined)
       throw invalidFieldError("Type", "is missing: turn off raw message delivery in SNS");
     try {
-      const certificate = await findCertificate(
-        parseAddress(message["SigningCertURL"], "SigningCertURL"),
-      );
-      assertSigned(message, fields, certificate);
+      assertSigned(message, fields, await findCertificate(parseCertificateAddress(message)));
       if (type !== "SubscriptionConfirmation")
         return type === "Notification" ? null : "Unsubscribed.";
       await fetchText(parseAddress(message["SubscribeURL"], "SubscribeURL"));
@@ -90,6 +87,14 @@ function parseAddress(value: unknown, field: string): URL {
   const url = URL.parse(toText(value));
   if (url?.protocol !== "https:" || url.port !== "" || !hostPattern.test(url.hostname))
     throw invalidFieldError(field, "must be an https address of Amazon SNS");
+  return url;
+}
+
+/** The API at the same host can return text of other customers. Only certificates are files. */
+function parseCertificateAddress(message: Json): URL {
+  const url = parseAddress(message["SigningCertURL"], "SigningCertURL");
+  if (!url.pathname.endsWith(".pem") || url.search !== "")
+    throw invalidFieldError("SigningCertURL", "must be the address of a .pem file");
   return url;
 }
 

@@ -1,6 +1,7 @@
 /** Messages of Amazon SNS: signatures, subscriptions, and addresses that are not Amazon's. */
 import { expect, test } from "bun:test";
 import { createSign, generateKeyPairSync } from "node:crypto";
+import { findSnsOrigin } from "../../../src/alerting/channels/kinds/programs-schema.ts";
 import { createSnsVerifier } from "../../../src/alerting/sources/aws-sns.ts";
 import { AppError } from "../../../src/core/errors.ts";
 import { LocalFailure, TargetFailure } from "../../../src/core/outgoing/failures.ts";
@@ -71,6 +72,18 @@ test("a signed message is accepted, in both versions and without a subject, and 
   expect(requested).toEqual([`${host}/SimpleNotificationService-1.pem`]);
 });
 
+test.each([
+  ["aws-us-gov:sns:us-gov-west-1", "sns.us-gov-west-1.amazonaws.com"],
+  ["aws-cn:sns:cn-north-1", "sns.cn-north-1.amazonaws.com.cn"],
+  ["aws-eusc:sns:eusc-de-east-1", "sns.eusc-de-east-1.amazonaws.eu"],
+])("topics of arn:%s are at %s, and its certificates are accepted", async (topic, name) => {
+  const { key, verify, requested } = createAmazon();
+  expect(findSnsOrigin(`arn:${topic}:123456789012:alerts`)).toBe(`https://${name}`);
+  const SigningCertURL = `https://${name}/SimpleNotificationService-1.pem`;
+  expect(await verify({ ...sign(notification, key), SigningCertURL })).toBeNull();
+  expect(requested).toEqual([SigningCertURL]);
+});
+
 test("a changed, unsigned or raw message is rejected", async () => {
   const { key, verify } = createAmazon();
   const signed = sign(notification, key);
@@ -100,8 +113,17 @@ test("a subscription is confirmed, only after its signature and only at Amazon",
     );
   const forged = { ...sign(confirmation, key), Token: "other" };
   expect(await findRejectedField(verify(forged))).toBe("Signature");
-  const elsewhere = { ...sign(notification, key), SigningCertURL: "https://example.com/c.pem" };
-  expect(await findRejectedField(verify(elsewhere))).toBe("SigningCertURL");
+  for (const SigningCertURL of [
+    "https://example.com/c.pem",
+    `${host}/?Action=ListTopics&X=/c.pem`,
+    `${host}/c.pem?Action=ListTopics`,
+    `${host}/c.txt`,
+    "https://sns.eu-central-1.amazonaws.com.eu/c.pem",
+    "https://sns.eusc-de-east-1.amazonaws.eu.example.com/c.pem",
+  ]) {
+    const elsewhere = { ...sign(notification, key), SigningCertURL };
+    expect(await findRejectedField(verify(elsewhere))).toBe("SigningCertURL");
+  }
   expect(requested.length).toBe(before);
 });
 

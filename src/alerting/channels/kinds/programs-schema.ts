@@ -28,8 +28,13 @@ import { defineChannelKind, describeServer, template } from "./kind-schema.ts";
 /** Returns the endpoint of a topic: https://docs.aws.amazon.com/general/latest/gr/sns.html */
 export function findSnsOrigin(topicArn: string): string {
   const [, partition = "", , region = ""] = topicArn.split(":");
-  return `https://sns.${region}.amazonaws.com${partition === "aws-cn" ? ".cn" : ""}`;
+  return `https://sns.${region}.amazonaws.${snsDomains.get(partition) ?? "com"}`;
 }
+
+const snsDomains: ReadonlyMap<string, string> = new Map([
+  ["aws-cn", "com.cn"],
+  ["aws-eusc", "eu"],
+]);
 
 const syslogTransports = ["udp", "tcp", "tls"] as const;
 
