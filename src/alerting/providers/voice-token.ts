@@ -9,7 +9,9 @@ const validSeconds = 300;
  */
 export function signToken(privateKey: string, applicationId: string, now: number): string {
   const der = Buffer.from(privateKey.replace(/-----[A-Z ]+-----|\s/g, ""), "base64");
-  const key = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
+  // Older versions of OpenSSL write keys in PKCS #1.
+  const type = privateKey.includes("BEGIN RSA") ? "pkcs1" : "pkcs8";
+  const key = createPrivateKey({ key: der, format: "der", type });
   const iat = Math.floor(now / 1_000);
   const claims = {
     application_id: applicationId,

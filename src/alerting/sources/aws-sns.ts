@@ -31,6 +31,12 @@ const signedFields: Readonly<Record<string, readonly string[]>> = createLookup({
   UnsubscribeConfirmation: confirmationFields,
 });
 
+/** Algorithms by the version of a signature. */
+const algorithms: Readonly<Record<string, string>> = createLookup({
+  "1": "RSA-SHA1",
+  "2": "RSA-SHA256",
+});
+
 type SnsServices = { targets: TargetGuard; exchange: Exchange };
 export type SnsVerifier = ReturnType<typeof createSnsVerifier>;
 
@@ -99,7 +105,8 @@ function parseCertificateAddress(message: Json): URL {
 }
 
 function assertSigned(message: Json, fields: readonly string[], certificate: string) {
-  const algorithm = toText(message["SignatureVersion"]) === "2" ? "RSA-SHA256" : "RSA-SHA1";
+  const algorithm = algorithms[toText(message["SignatureVersion"])];
+  if (algorithm === undefined) throw invalidFieldError("SignatureVersion", "must be 1 or 2");
   const text = fields
     .filter((name) => typeof message[name] === "string")
     .map((name) => `${name}\n${message[name] as string}\n`)

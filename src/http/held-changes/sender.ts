@@ -77,7 +77,7 @@ export class HeldChangeSender {
 
   /** Sends all due changes once. Returns the milliseconds until the next attempt; null if no change waits. */
   async runOnce(): Promise<number | null> {
-    const { store, log } = this.#dependencies;
+    const { log } = this.#dependencies;
     let isTroubled = false;
     for (const { row, waitMs } of await this.#listWaits()) {
       if (waitMs > 0) continue;

@@ -328,20 +328,24 @@ test("every preset has a case", () => {
   expect(Object.keys(cases)).toEqual(Object.keys(voicePresets));
 });
 
-test("Vonage gets a token that the private key signed for the application", async () => {
-  await using to = await startReceiver(replyWith(201, toText(buildVonage("started"))));
-  await to.deliver(
-    voice,
-    createSettings({ preset: "vonage", ...cases.vonage.fields }),
-    createMessage(down),
-  );
-  const [head = "", claims = "", signature = ""] =
-    to.lastRequest().headers["authorization"]?.slice("Bearer ".length).split(".") ?? [];
-  const signed = Buffer.from(`${head}.${claims}`);
-  expect(verify("sha256", signed, publicKey, Buffer.from(signature, "base64url"))).toBe(true);
-  expect(JSON.parse(Buffer.from(claims, "base64url").toString())).toMatchObject({
-    application_id: "app-1",
-  });
+test.each(["pkcs8", "pkcs1"] as const)(
+  "Vonage gets a token that the private key in %s signed for the application",
+  async (type) => {
+    await using to = await startReceiver(replyWith(201, toText(buildVonage("started"))));
+    const secret = privateKey.export({ type, format: "pem" }).toString().replaceAll("\n", "");
+    const fields = { preset: "vonage", account: "app-1", secret };
+    await to.deliver(voice, createSettings(fields), createMessage(down));
+    const [head = "", claims = "", signature = ""] =
+      to.lastRequest().headers["authorization"]?.slice("Bearer ".length).split(".") ?? [];
+    const signed = Buffer.from(`${head}.${claims}`);
+    expect(verify("sha256", signed, publicKey, Buffer.from(signature, "base64url"))).toBe(true);
+    expect(JSON.parse(Buffer.from(claims, "base64url").toString())).toMatchObject({
+      application_id: "app-1",
+    });
+  },
+);
+
+test("a private key of Vonage that can't be read is reported", async () => {
   const broken = createSettings({ preset: "vonage", account: "app-1", secret: "no key" });
   expect(await judgeReply(replyWith(), voice, broken)).toEqual(
     createDoubtfulVerdict("The private key can't be read."),

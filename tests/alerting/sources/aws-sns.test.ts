@@ -90,6 +90,10 @@ test("a changed, unsigned or raw message is rejected", async () => {
   expect(await findRejectedField(verify({ ...signed, Message: "{ }" }))).toBe("Signature");
   expect(await findRejectedField(verify({ ...signed, Signature: "" }))).toBe("Signature");
   expect(await findRejectedField(verify({ ...signed, SignatureVersion: "1" }))).toBe("Signature");
+  for (const version of ["3", ""])
+    expect(await findRejectedField(verify(sign(notification, key, version)))).toBe(
+      "SignatureVersion",
+    );
   expect(await findRejectedField(verify({ AlarmName: "HighCPU" }))).toBe("Type");
 });
 
