@@ -66,15 +66,17 @@ function computeWholeDays({ startsAt, endsAt, timeZone }: Times): number | null 
   return localMs > 0 && localMs % dayMs === 0 ? localMs : null;
 }
 
+/** An occurrence's start, also as the local time of the rule, which a clock change can skip. */
+type Start = { at: number; local: number };
+
 /**
  * Returns the end of an occurrence. Whole days end at the same local time, as a nominal duration of RFC 5545 §3.3.6. Other
  * lengths are exact.
  */
-function computeEnd(times: Times, start: number, days: number | null): number {
+function computeEnd(times: Times, start: Start, days: number | null): number {
   const [first, end] = [Date.parse(times.startsAt), Date.parse(times.endsAt)];
-  if (start === first) return end;
-  if (days === null) return start + end - first;
-  return toInstant(toLocal(start, times.timeZone) + days, times.timeZone);
+  if (start.at === first) return end;
+  return days === null ? start.at + end - first : toInstant(start.local + days, times.timeZone);
 }
 
 type Situation = { state: MaintenanceState; current: Occurrence | null; next: Occurrence | null };
@@ -120,31 +122,31 @@ export function listOccurrences(times: Times, from: number, to: number, limit: n
 function* generateOccurrences(times: Times, from: number, to = Infinity): Generator<Occurrence> {
   const days = computeWholeDays(times);
   const reachMs = computeLength(times) + largestShiftMs;
-  let start: number | null = null;
+  let start: Start | null = null;
   for (const next of generateStarts(times, from - reachMs, to + reachMs)) {
-    if (start !== null && next <= start) continue;
+    if (start !== null && next.at <= start.at) continue;
     if (start !== null) {
-      const end = Math.min(computeEnd(times, start, days), next);
-      if (end > from) yield { start, end };
+      const end = Math.min(computeEnd(times, start, days), next.at);
+      if (end > from) yield { start: start.at, end };
     }
     start = next;
   }
   if (start === null) return;
   const end = computeEnd(times, start, days);
-  if (end > from) yield { start, end };
+  if (end > from) yield { start: start.at, end };
 }
 
-function* generateStarts(times: Times, from: number, to: number): Generator<number> {
+function* generateStarts(times: Times, from: number, to: number): Generator<Start> {
   const first = Date.parse(times.startsAt);
   if (times.rrule === null) {
-    yield first;
+    yield { at: first, local: first };
     return;
   }
   const series = getSeries(times);
   const earliest = toLocal(from, times.timeZone) - largestShiftMs;
   const latest = to === Infinity ? to : toLocal(to, times.timeZone) + largestShiftMs;
   for (const local of generateLocalStarts(series, earliest, latest))
-    yield local === series.start ? first : toInstant(local, times.timeZone);
+    yield { at: local === series.start ? first : toInstant(local, times.timeZone), local };
 }
 
 /** All occurrence starts from `from` to `end`. */

@@ -171,6 +171,25 @@ describe("a rule in local time", () => {
     expect(listAll(window, 2, at(from)).map(buildText)).toEqual(ends);
   });
 
+  test.each(["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Santiago"])(
+    "whole days end at their local time in %s, also if it is skipped at the start",
+    (timeZone) => {
+      const toInstant = (local: Temporal.PlainDateTime) =>
+        local.toZonedDateTime(timeZone).epochMilliseconds;
+      for (let minutes = 0; minutes < 24 * 60; minutes += 15)
+        for (const days of [1, 2]) {
+          const first = Temporal.PlainDateTime.from("2026-02-01T00:00").add({ minutes });
+          const startsAt = new Date(toInstant(first)).toISOString();
+          const window = buildTimes(startsAt, days * 24, "FREQ=DAILY;INTERVAL=7", timeZone);
+          const expected = Array.from({ length: 60 }, (_, week) => {
+            const local = first.add({ days: 7 * week });
+            return buildText({ start: toInstant(local), end: toInstant(local.add({ days })) });
+          });
+          expect(listAll(window, 60).map(buildText)).toEqual(expected);
+        }
+    },
+  );
+
   test("any other length is exact, even across a clock change", () => {
     const window = buildTimes("2026-10-04T01:00+02:00", 3, "FREQ=WEEKLY;BYDAY=SU", "Europe/Berlin");
     expect(listAll(window, 1, at("2026-10-24T12:00Z")).map(buildText)).toEqual([
