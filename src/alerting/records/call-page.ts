@@ -111,14 +111,23 @@ function isSignedByTwilio(
   text: string | null,
   { secret }: ChannelSettings<"voice">,
 ): boolean {
-  const fields = [...new URLSearchParams(text ?? "")].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const content = joinFields(text ?? "");
   const givenSignature = Buffer.from(request.headers.get("x-twilio-signature") ?? "", "base64");
   return listSignedUrls(url).some((signedUrl) => {
     const expected = createHmac("sha1", secret ?? "")
-      .update(`${signedUrl}${fields.flat().join("")}`)
+      .update(`${signedUrl}${content}`)
       .digest();
     return givenSignature.length === expected.length && timingSafeEqual(givenSignature, expected);
   });
+}
+
+/** Joins the fields of a form as Twilio signs them: by name, and repeated ones once per value. */
+function joinFields(form: string): string {
+  const values = Map.groupBy(new URLSearchParams(form), ([name]) => name);
+  return [...values]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([, fields]) => [...new Set(fields.map((field) => field.join("")))].toSorted())
+    .join("");
 }
 
 /** Twilio signs the URL with its port or without it, as its own libraries verify both. */

@@ -127,6 +127,18 @@ test.each([
   expect((await readOne()).status).toBe("acknowledged");
 });
 
+test.each([
+  ["Digits=5&b=2&a=1&A=3", "A3Digits5a1b2"],
+  ["Digits=5&a=2&a=1&a=2", "Digits5a1a2"],
+  ["a%20b=%C3%BC&Digits=5&c=", "Digits5a büc"],
+])("Twilio signs the form %s as %s", async (raw, content) => {
+  await using world = await createWorld();
+  const { stranger, path, url } = world;
+  const signature = createHmac("sha1", secret).update(`${url}${content}`).digest("base64");
+  const headers = { "Content-Length": String(raw.length), "X-Twilio-Signature": signature };
+  expect((await stranger("POST", path, { raw, headers })).status).toBe(200);
+});
+
 test("the port of public pages takes keys, too, unless its address is unknown", async () => {
   await using world = await createWorld();
   const { path, readOne, appliance } = world;
