@@ -274,10 +274,10 @@ function assertHeaderOptions(config: Config, givenAs: ReadonlyMap<string, string
     "trustedHeaderGroups",
     "trustedHeaderSignOut",
   ] as const;
-  const alone = dependentOptions.find((name) => config[name] !== undefined);
-  if (trustedHeaderUser === undefined && alone !== undefined)
+  const dependent = dependentOptions.find((name) => config[name] !== undefined);
+  if (trustedHeaderUser === undefined && dependent !== undefined)
     throw invalidFieldError(
-      givenAs.get(alone) ?? alone,
+      givenAs.get(dependent) ?? dependent,
       "must be given with --trusted-header-user",
     );
   if (trustedHeaderUser !== undefined && trustProxy.length === 0)

@@ -13,13 +13,13 @@ const all = Object.values(bounds).flatMap((section) => Object.entries<Bound>(sec
 
 test("every limit has a value, a unit and an effect", () => {
   expect(all.length).toBeGreaterThan(60);
-  for (const [name, { value, unit, per, beyond }] of all) {
+  for (const [name, { value, unit, per, effect: beyond }] of all) {
     expect([name, Number.isSafeInteger(value) && value > 0]).toEqual([name, true]);
     expect([name, Object.hasOwn(units, unit)]).toEqual([name, true]);
     expect([name, per.trim() !== "", beyond.endsWith(".")]).toEqual([name, true, true]);
   }
-  expect(formatBound({ value: 65_536, unit: "bytes", per: "", beyond: "" })).toBe("64 KiB");
-  expect(formatBound({ value: 1, unit: "rows", per: "", beyond: "" })).toBe("1 row");
+  expect(formatBound({ value: 65_536, unit: "bytes", per: "", effect: "" })).toBe("64 KiB");
+  expect(formatBound({ value: 1, unit: "rows", per: "", effect: "" })).toBe("1 row");
 });
 
 /** Tables to which only an administrator of the machine or the program itself adds rows. */

@@ -69,7 +69,7 @@ export type Verdict =
       outcome: "failed";
       reason: string;
       failure: Failure;
-      /** Whether a mail server rejected every recipient for good, for a reason other than its policy. */
+      /** Whether a mail server permanently rejected every recipient, for a reason other than its policy. */
       isBounce?: true;
       /** Whether the failure is on our side. Then the receiver's state stays unchanged. */
       isOwn?: true;

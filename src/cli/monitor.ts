@@ -27,7 +27,7 @@ function parseManualStatus(text: string): ManualStatus {
   return status;
 }
 
-const whichMonitor = "id, name or unique start of a name";
+const monitorArgumentHelp = "id, name or unique start of a name";
 
 export function addMonitor(program: Command) {
   const monitor = program.command("monitor").description("monitors of a server");
@@ -62,7 +62,7 @@ export function addMonitor(program: Command) {
     ["pause", true],
     ["resume", false],
   ] as const)
-    addServerOptions(monitor.command(verb).argument("<monitor...>", whichMonitor))
+    addServerOptions(monitor.command(verb).argument("<monitor...>", monitorArgumentHelp))
       .description(`${verb} monitors`)
       .action(async (words: string[], options: ClientOptions) => {
         const client = await connectToServer(options);
@@ -77,7 +77,7 @@ export function addMonitor(program: Command) {
 
   addSet(monitor);
 
-  addServerOptions(monitor.command("check").argument("<monitor...>", whichMonitor))
+  addServerOptions(monitor.command("check").argument("<monitor...>", monitorArgumentHelp))
     .description("check monitors now; exits with 1 unless all are up")
     .action(async (words: string[], options: ClientOptions) => {
       const client = await connectToServer(options);
@@ -99,7 +99,7 @@ function addSet(monitor: Command) {
     monitor
       .command("set")
       .argument("<status>", manualStatuses.join(", "), parseManualStatus)
-      .argument("<monitor...>", whichMonitor),
+      .argument("<monitor...>", monitorArgumentHelp),
   )
     .description("set the status of manual monitors")
     .option("--message <text>", "reason, for the organization")

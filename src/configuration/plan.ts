@@ -287,9 +287,9 @@ async function planStep(
   }
   const fields = record?.fields() ?? {};
   const changed = Object.keys(input).filter((name) => !Bun.deepEquals(input[name], fields[name]));
-  const alone = new Set([...sections[section].unmanaged, ...listSecrets(section, input)]);
+  const unmanaged = new Set([...sections[section].unmanaged, ...listSecrets(section, input)]);
   const decided = Object.fromEntries(
-    Object.entries(input).filter(([name]) => name in sent || !alone.has(name)),
+    Object.entries(input).filter(([name]) => name in sent || !unmanaged.has(name)),
   );
   // As long as a person's pause replaces it, the entry's own value counts as applied.
   if (section === "monitors" && "paused" in sent) decided["paused"] = sent["paused"];

@@ -276,7 +276,7 @@ const tags: Record<string, { name: string; description: string }> = {
   reports: { name: "Reports", description: "Figures of past months, as mails." },
   "deleted-records": {
     name: "Deleted records",
-    description: "Records that can be restored until they are removed for good.",
+    description: "Records that can be restored until they are permanently removed.",
   },
   config: {
     name: "Configuration",

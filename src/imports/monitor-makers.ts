@@ -64,15 +64,15 @@ export const channelMaker: RecordMaker = {
   async update({ fields }, id, changed, { scope, at }) {
     const before = await findOrdinaryChannel(scope, id);
     if (before === null) return null;
-    const { whole, notes } = changed.has("type")
-      ? { whole: fields, notes: [] }
+    const { fields: patchedFields, notes } = changed.has("type")
+      ? { fields, notes: [] }
       : patchOrReplace(
           NewAlertChannel,
           openChannelRecord(scope.vault, before),
           changed.fields,
           fields,
         );
-    const input = parse(NewAlertChannel, whole);
+    const input = parse(NewAlertChannel, patchedFields);
     const refusal = await findRefusal(() =>
       assertTargetsAllowed(scope.targets, channelTargets(input)),
     );
@@ -100,12 +100,12 @@ function patchOrReplace(
   record: OpenedRecord,
   patch: Fields,
   { pushToken: _token, ...source }: Fields,
-): { whole: Fields; notes: string[] } {
+): { fields: Fields; notes: string[] } {
   const patched = record.applyPatchFromSource(patch, source);
-  if (schema.safeParse(patched.whole).success) return patched;
+  if (schema.safeParse(patched.fields).success) return patched;
   const note =
     "Its changes conflict with later changes here, so all of its fields have the values of the source.";
-  return { whole: source, notes: [...patched.notes, note] };
+  return { fields: source, notes: [...patched.notes, note] };
 }
 
 const disableChannel = (input: NewAlertChannel): NewAlertChannel => ({
@@ -211,10 +211,10 @@ export const monitorMaker: RecordMaker = {
     const pause = keepTemporaryPause(before, ofRecord["paused"] === true);
     const patch = { ...ofRecord, ...pause };
     const patched = changed.has("type")
-      ? { whole: fields, notes: [] }
+      ? { fields, notes: [] }
       : patchOrReplace(NewMonitor, openMonitor(scope, before), patch, fields);
     const { input, token, notes, isIncomplete } = await parseMonitorInput(
-      { ...patched.whole, ...pause, pushToken: fields["pushToken"] },
+      { ...patched.fields, ...pause, pushToken: fields["pushToken"] },
       context,
       before.pushTokenHash,
     );

@@ -9,7 +9,7 @@ import type { RestClient } from "./rest-client.ts";
 import { renderResponse, selectFields, untrustedTextWarning } from "./rules.ts";
 import type { Tool } from "./tools.ts";
 
-type ToolContext = { scope: Scope; operations: Operations; rest: RestClient };
+type ToolContext = { scope: Scope; operations: Operations; restClient: RestClient };
 
 /** Length of texts in short and full responses, in characters. */
 const textCharacters = { short: 500, full: 5_000 };
@@ -20,7 +20,7 @@ export async function runTool(context: ToolContext, tool: Tool, input: Json): Pr
   const { request, options } = readInput(tool, operation, input);
   const content =
     operation === null
-      ? await readStatus(context.rest, options.limit)
+      ? await readStatus(context.restClient, options.limit)
       : operation.endpoint.access === "read"
         ? await runRead(context, tool, request, options, operation)
         : await runWrite(context, tool, request, options, operation);
@@ -34,7 +34,7 @@ const renderContent = (content: Json, { limit, isFull }: Options): string =>
   });
 
 async function runRead(
-  { rest }: ToolContext,
+  { restClient }: ToolContext,
   tool: Tool,
   { params, query }: RestRequest,
   { limit, isFull }: Options,
@@ -42,7 +42,7 @@ async function runRead(
 ): Promise<Json> {
   const size = ["per_page", "limit"].find((field) => fields.has(field));
   const sized = size === undefined ? query : { ...query, [size]: String(limit) };
-  const response = await rest.send(name, { params, query: sized });
+  const response = await restClient.send(name, { params, query: sized });
   const { data } = response;
   return {
     ...response,
@@ -65,7 +65,7 @@ async function runWrite(
   if (options.isPreview) return { preview: true, changed: false, change: body, notified };
   const isHeld = canHold && options.hold > 0;
   const query: Record<string, string> = isHeld ? { hold: String(options.hold) } : {};
-  const { data } = await context.rest.send(name, { params, query, body });
+  const { data } = await context.restClient.send(name, { params, query, body });
   const { brief } = tool;
   return {
     ...(isHeld && {
@@ -78,19 +78,19 @@ async function runWrite(
 }
 
 async function findNotifiedByTool(
-  { scope, rest }: ToolContext,
+  { scope, restClient }: ToolContext,
   { audience }: Tool,
   { params, body }: RestRequest,
 ): Promise<Notified | null> {
   // Limited keys can see neither status pages nor other recipients.
   if (audience === undefined || scope.groupIds !== null) return null;
-  return findNotified(scope, rest, { kind: audience, id: params["id"], values: body ?? {} });
+  return findNotified(scope, restClient, { kind: audience, id: params["id"], values: body ?? {} });
 }
 
 /** Reads the current status: monitors in trouble, open incidents, running maintenance and open alerts. */
-export async function readStatus(rest: RestClient, limit: number): Promise<Json> {
+export async function readStatus(restClient: RestClient, limit: number): Promise<Json> {
   const list = async (operation: string, query: Record<string, string>, fields: string[]) => {
-    const { data, meta } = await rest.send(operation, {
+    const { data, meta } = await restClient.send(operation, {
       query: { ...query, per_page: String(limit) },
     });
     const total = isObject(meta) ? meta["total"] : null;

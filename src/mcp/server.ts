@@ -87,7 +87,7 @@ function createMcpServer(request: Request, context: McpContext): Server {
     if (tool === undefined) throw createUnknownError("There is no such tool for this API key.");
     const restClient = createClient(tool.name);
     return callTool(log, () =>
-      runTool({ scope, operations, rest: restClient }, tool, (params.arguments ?? {}) as Json),
+      runTool({ scope, operations, restClient }, tool, (params.arguments ?? {}) as Json),
     );
   });
   server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources }));

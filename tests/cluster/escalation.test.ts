@@ -1,4 +1,4 @@
-/** An escalation on two nodes whose database loses its leader, and of which one dies. */
+/** An escalation on two nodes: first the database loses its leader, then one node dies. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createVault } from "../../src/core/security/secrets.ts";
 import { RqliteClient } from "../../src/database/rqlite/client.ts";

@@ -193,7 +193,7 @@ describe("a record that another program changes", () => {
   ];
   test.each(cases)("%s", (_does, patch, source, after, notes) => {
     const result = opened.applyPatchFromSource({ ...patch }, { ...source });
-    expect(result.whole).toEqual({ ...after });
+    expect(result.fields).toEqual({ ...after });
     expect(result.notes).toHaveLength(notes);
     for (const note of result.notes) expect(note).toContain("Enter it again.");
   });

@@ -9,7 +9,7 @@ export function boundSections(): string {
       const lines = Object.entries<Bound>(section).map(([name, bound]) => {
         const words = isOption ? "" : toWords(name).replace(/ ?per .*/i, "");
         const label = isOption ? `\`${name}\`: ` : words && `**${words}**: `;
-        return `- ${label}${formatBound(bound)} per ${bound.per}. ${bound.beyond}`;
+        return `- ${label}${formatBound(bound)} per ${bound.per}. ${bound.effect}`;
       });
       return `## ${heading}\n\n${lines.join("\n")}`;
     })

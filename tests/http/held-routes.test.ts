@@ -17,7 +17,7 @@ import {
 } from "../support/records.ts";
 import { dashboard } from "../support/routes.ts";
 
-/** All routes that write data of an organization. The admin page has those of the API, too. */
+/** All routes that write data of an organization: those of the admin page, which include the API. */
 const writes = (dashboard.routes as unknown as Route[]).filter(
   ({ method, hooks }) => method !== "GET" && hooks.detail?.endpoint?.access === "write",
 );

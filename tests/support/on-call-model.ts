@@ -245,7 +245,7 @@ export class OnCallModel {
     return first - 1;
   }
 
-  /** The shifts of the next days: someone else was on call in the minute before. */
+  /** Lists the shifts of the next days. A shift starts when the person on call changes. */
   #listShifts() {
     const next = this.#shiftOf(this.now);
     const handOvers = [1, 2, 3, 4].map((index) => this.#startOf(next + index));

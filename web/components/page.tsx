@@ -22,7 +22,7 @@ export function PageHeader({
   icon,
   state,
   crumbs = [],
-  below,
+  facts,
   managed,
   wide = false,
   children,
@@ -33,7 +33,7 @@ export function PageHeader({
   state?: { tone: string; word: string; reason?: { tone: string; text: string } | null };
   crumbs?: Crumb[];
   /** One line of facts under the title. */
-  below?: ReactNode;
+  facts?: ReactNode;
   /** The page's record, to name a configuration that manages it. */
   managed?: ManagedAs;
   /** Whether the page uses the whole width of large windows. */
@@ -70,7 +70,7 @@ export function PageHeader({
         )}
         <div className="page-actions">{children}</div>
       </div>
-      {below !== undefined && <div className="page-below quiet text-s mt-6">{below}</div>}
+      {facts !== undefined && <div className="page-below quiet text-s mt-6">{facts}</div>}
       {managed !== undefined && <ManagedLine record={managed} />}
     </header>
   );
@@ -205,14 +205,14 @@ const article = new RegExp(t("^The "));
  */
 export function Loaded<T>({
   query: { data, error },
-  besides = [],
+  otherQueries = [],
   subject,
   crumbs,
   children,
 }: {
   query: Pick<UseQueryResult<T>, "data" | "error">;
   /** Queries to wait for, because content that appears later would shift the layout. */
-  besides?: Parameters<typeof isFirstLoad>[0];
+  otherQueries?: Parameters<typeof isFirstLoad>[0];
   /** Subject of the error message, such as `The API keys`. */
   subject: string;
   /** Set if the page shows only this query. The error then has a page header with links back. */
@@ -220,7 +220,7 @@ export function Loaded<T>({
   children: (data: T) => ReactNode;
 }) {
   if (data !== undefined)
-    return isFirstLoad(besides) ? <Waiting subject={subject} /> : children(data);
+    return isFirstLoad(otherQueries) ? <Waiting subject={subject} /> : children(data);
   if (error === null) return <Waiting subject={subject} />;
   return (
     <>

@@ -170,7 +170,7 @@ function applyDeliveries({ channelIds }: { channelIds: string[] }) {
 }
 
 /** Lists of other nouns that an event also changes. */
-const alsoLists: Partial<Record<EventNoun, EventNoun>> = {
+const relatedLists: Partial<Record<EventNoun, EventNoun>> = {
   // Groups have channels like monitors, and an accepted invitation adds a person.
   group: "monitor",
   invitation: "person",
@@ -191,8 +191,8 @@ function applyChange({ type, subjectId, at }: Change) {
   if (mayChangeManaged(type)) scheduleRefresh(buildManagedKey(noun));
   if (noun === "alert" || (noun === "monitor" && mayChangeAttention(type, subjectId)))
     scheduleRefresh(attentionKey);
-  const also = alsoLists[noun];
-  if (also !== undefined) scheduleRefresh(listKey(also));
+  const related = relatedLists[noun];
+  if (related !== undefined) scheduleRefresh(listKey(related));
   if (isPart()) {
     // Includes the server's counts and search results.
     if (noun === "monitor" || noun === "group") partialOverview.refresh();

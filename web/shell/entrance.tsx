@@ -24,14 +24,15 @@ export function Entrance({ children }: { children: ReactNode }) {
     const { pathname, search, hash } = location;
     const rightPath = findRightPath(state, pathname);
     if (rightPath === null) return;
-    const back = rightPath === "/sign-in" && pathname !== "/" ? pathname + search : undefined;
+    const currentPath =
+      rightPath === "/sign-in" && pathname !== "/" ? pathname + search : undefined;
     const returnPath = new URLSearchParams(search).get("back");
     if (rightPath === "/" && returnPath !== null && /^\/(?!\/)/.test(returnPath))
       router.history.replace(returnPath);
     else
       router.history.replace(
         rightPath +
-          (back === undefined ? "" : `?back=${encodeURIComponent(back)}`) +
+          (currentPath === undefined ? "" : `?back=${encodeURIComponent(currentPath)}`) +
           (rightPath === "/set-up" ? hash : ""),
       );
   }, [state]);

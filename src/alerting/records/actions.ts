@@ -34,7 +34,7 @@ import {
   type NewEntry,
   type Ownership,
   parseRuns,
-  planUnsent,
+  planUnlessSent,
   type RecordRow,
   removeAcknowledgments,
 } from "./store.ts";
@@ -140,7 +140,7 @@ export function unacknowledgeAlert(scope: Scope, id: string): Promise<AlertSumma
       statements: [
         ...changeOwnership(organizationId, record.id, ownership),
         removeAcknowledgments(organizationId, record.id),
-        ...waiting.map((one) => planUnsent(organizationId, record.id, one)),
+        ...waiting.map((one) => planUnlessSent(organizationId, record.id, one)),
       ],
     });
   });

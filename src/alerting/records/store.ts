@@ -203,8 +203,8 @@ const latestSql = "max(r.escalated_from, coalesce((select max(value) from json_e
 const aheadSql = `r.resolved_at is null and r.escalated_from is not null and ${latestSql} > ?`;
 
 /**
- * Moves escalations back that started, or ran a step, after `now` in Unix milliseconds: the clock was ahead. Their next
- * steps would be that late. A snooze ends at a time that a person chose.
+ * Moves escalations back that started, or ran a step, after `now` in Unix milliseconds, because the clock was ahead.
+ * Otherwise their next steps would be late by the same time. A snooze ends at a time that a person chose.
  */
 export async function moveEscalationsBack(store: Store, now: number): Promise<void> {
   const parameters = [now];
@@ -237,7 +237,7 @@ export async function moveEscalationsBack(store: Store, now: number): Promise<vo
 export const planNotification = createInsert(alertNotifications, "insert or replace");
 
 /** Stores a notification for later, unless the step sent a message about the alert to the channel since `ranAt`. */
-export const planUnsent = (
+export const planUnlessSent = (
   organizationId: string,
   recordId: string,
   { channelId, personId, step, round, ranAt, dueAt }: DueNotification,

@@ -132,8 +132,8 @@ export function computeNextAttempt(
   const { attempts, scheduledAttempts, dueAt, firstAttemptAt, progress } = delivery;
   const doubtfulSince = delivery.caseKey === null ? delivery.doubtfulSince : null;
   if (progress?.reached === null && attempts + 1 >= blindAttempts) return null;
-  const usual = computeRetryDelayMs(scheduledAttempts, random);
-  const scheduled = isEarly({ dueAt }, now) ? dueAt : now + usual;
+  const regularDelayMs = computeRetryDelayMs(scheduledAttempts, random);
+  const scheduled = isEarly({ dueAt }, now) ? dueAt : now + regularDelayMs;
   const next = Math.round(Math.max(scheduled, computeWaitEnd(retryAfterSeconds, now) ?? 0));
   const end = Math.min(
     (firstAttemptAt ?? now) + giveUpMs,

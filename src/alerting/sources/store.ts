@@ -359,11 +359,11 @@ export async function findRequestPage(
       .offset(computeOffset(query)),
   ]);
   const select = (portion: typeof sized) => {
-    const among = portion.map((one) => one.seq);
+    const seqs = portion.map((one) => one.seq);
     return store.db
       .select()
       .from(alertSourceRequests)
-      .where(and(where, inArray(seq, among)))
+      .where(and(where, inArray(seq, seqs)))
       .orderBy(desc(seq));
   };
   if (sized.reduce((sum, one) => sum + one.bytes, 0) <= portionBytes)

@@ -165,9 +165,9 @@ const isSuccess = ({ status }: ShortResponse) => status >= 200 && status < 300;
 async function createBucketError({ status, body }: ShortResponse): Promise<TargetFailure> {
   const [code = ""] = /^\s*</.test(body) ? await extractTexts(body, "Code") : [];
   const isCode = /^[A-Za-z]{1,60}$/.test(code);
-  const elsewhere = status >= 300 && status < 400 ? "; name the final address instead" : "";
+  const redirectHint = status >= 300 && status < 400 ? "; name the final address instead" : "";
   return new TargetFailure(
-    `The service answered ${formatStatus(status)}${isCode ? `: ${code}` : ""}${elsewhere}.`,
+    `The service answered ${formatStatus(status)}${isCode ? `: ${code}` : ""}${redirectHint}.`,
   );
 }
 

@@ -194,7 +194,7 @@ export class OpenedRecord {
    * Merges a patch from another program, whose whole record is `source`. A stored secret that would be sent to
    * another address is replaced with the value of the source, or removed.
    */
-  applyPatchFromSource(patch: Fields, source: Fields): { whole: Fields; notes: string[] } {
+  applyPatchFromSource(patch: Fields, source: Fields): { fields: Fields; notes: string[] } {
     const stranded = findStrandedSecrets(this.#kinds, this.#type, this.#fields, patch);
     const remaining = { ...this.#fields };
     const complete = { ...patch };
@@ -203,7 +203,7 @@ export class OpenedRecord {
       if (source[field] !== undefined) complete[field] = source[field];
     }
     return {
-      whole: mergePatch(this.#kinds, this.#type, remaining, complete),
+      fields: mergePatch(this.#kinds, this.#type, remaining, complete),
       notes: stranded.map(
         (keys) =>
           `The address changed, so ${formatFieldPath(keys)} as it was stored here is not sent there: it ${

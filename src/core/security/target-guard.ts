@@ -195,9 +195,9 @@ export function parseDenied(text: string): Denied | null {
     const [address = text] = listForms(text);
     return { range: [address, isIPv4(address) ? 32 : 128] };
   }
-  const below = text.startsWith("*.") ? "*." : "";
-  const name = parseHostName(text.slice(below.length));
-  return name === null ? null : { name: below + name };
+  const wildcard = text.startsWith("*.") ? "*." : "";
+  const name = parseHostName(text.slice(wildcard.length));
+  return name === null ? null : { name: wildcard + name };
 }
 
 /**

@@ -47,7 +47,7 @@ function foldLine(line: string): string {
 const foldLines = (lines: readonly string[]) =>
   lines.map((line) => `${foldLine(line)}\r\n`).join("");
 
-/** A time zone as the only component of a calendar without events, which needs one (RFC 5545 §3.4). */
+/** A time zone for calendars without events, because a calendar needs at least one component (RFC 5545 §3.4). */
 const utc = [
   "BEGIN:VTIMEZONE",
   "TZID:UTC",

@@ -16,7 +16,7 @@ import {
   type OurMonitor,
 } from "./monitors.ts";
 
-type Endpoint = { url: string; conditions: string[]; more?: Fields; notes?: string[] };
+type Endpoint = { url: string; conditions: string[]; extraFields?: Fields; notes?: string[] };
 
 const connected = "[CONNECTED] == true";
 
@@ -32,7 +32,7 @@ const endpoints: Record<string, (monitor: Fields) => Endpoint | null> = {
   http: buildHttpEndpoint,
   tcp: (monitor) => ({
     ...toAddress("tcp")(monitor),
-    ...(monitor["send"] != null && { more: { body: monitor["send"] } }),
+    ...(monitor["send"] != null && { extraFields: { body: monitor["send"] } }),
     conditions: [
       connected,
       ...(isPlain(toText(monitor["expect"]))
@@ -46,7 +46,7 @@ const endpoints: Record<string, (monitor: Fields) => Endpoint | null> = {
   // Without this section, Gatus 5 ends with an error at the first check.
   ssh: (monitor) => ({
     ...toAddress("ssh")(monitor),
-    more: { ssh: { username: "", password: "" } },
+    extraFields: { ssh: { username: "", password: "" } },
   }),
   smtp: (monitor) =>
     monitor["tls"] === "starttls" && !toText(monitor["host"]).includes(":")
@@ -56,7 +56,7 @@ const endpoints: Record<string, (monitor: Fields) => Endpoint | null> = {
   websocket: ({ url, headers, send }) => ({
     url: String(url),
     conditions: [connected],
-    more: { ...(send != null && { body: send }), ...listHeaders(headers) },
+    extraFields: { ...(send != null && { body: send }), ...listHeaders(headers) },
     notes: send == null ? ["Down there unless the server sends a message."] : [],
   }),
   dns: buildDnsEndpoint,
@@ -77,7 +77,7 @@ function buildDnsEndpoint({ host, recordType, resolver, expected }: Fields): End
       "[DNS_RCODE] == NOERROR",
       ...buildRecordConditions(type, (expected ?? []) as string[]),
     ],
-    more: { dns: { "query-name": findQueryName(type, toText(host)), "query-type": type } },
+    extraFields: { dns: { "query-name": findQueryName(type, toText(host)), "query-type": type } },
   };
 }
 
@@ -124,7 +124,7 @@ function buildHttpEndpoint(monitor: Fields): Endpoint {
   return {
     url: String(url).replace("://", `://${user ?? ""}`),
     conditions: conditions.length === 0 ? [connected] : conditions,
-    more: {
+    extraFields: {
       ...(method !== "GET" && { method }),
       ...listHeaders({ ...authorization, ...buildHeaders(monitor) }),
       ...(body != null && body !== "" && { body }),
@@ -192,14 +192,14 @@ export function toGatus(monitor: OurMonitor, takenNames: Set<string>): ForeignEn
     const entry = { ...common, token, heartbeat: { interval: `${silence}s` } };
     return { section: "external-endpoints", entry, notes: groupNote };
   }
-  const { url, more, notes = [] } = endpoint;
+  const { url, extraFields, notes = [] } = endpoint;
   // Gatus rejects a configuration that asks for domains more often.
   const shortest = type === "domain" ? 300 : 0;
   const entry = {
     ...common,
     url,
     interval: `${Math.max(shortest, Number(interval))}s`,
-    ...more,
+    ...extraFields,
     client: buildClient(fields),
     conditions,
   };

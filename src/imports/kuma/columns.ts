@@ -5,9 +5,9 @@ import type { KumaSource, TableName } from "./source.ts";
 
 type LostColumn = {
   /** Explanation of the difference. */
-  words?: string;
+  explanation?: string;
   /** Values without a visible effect; defaults to empty values and 0. */
-  usual?: readonly string[];
+  defaults?: readonly string[];
 };
 type Columns = { imported: string; internal?: string; lost?: Readonly<Record<string, LostColumn>> };
 
@@ -37,15 +37,15 @@ const catalog: Partial<Record<TableName, Columns>> = {
     lost: {
       auth_domain: {},
       auth_workstation: {},
-      domain_expiry_notification: { words: "add a monitor of the type domain" },
+      domain_expiry_notification: { explanation: "add a monitor of the type domain" },
       gamedig_token: {},
-      grpc_service_name: { usual: ["Health"] },
+      grpc_service_name: { defaults: ["Health"] },
       kafka_producer_allow_auto_topic_creation: {},
       kafka_producer_message: {},
       mqtt_websocket_path: {},
-      ping_numeric: { usual: ["1"] },
-      ping_per_request_timeout: { usual: ["2"] },
-      save_response: { words: "responses are not stored here" },
+      ping_numeric: { defaults: ["1"] },
+      ping_per_request_timeout: { defaults: ["2"] },
+      save_response: { explanation: "responses are not stored here" },
       screenshot_delay: {},
     },
   },
@@ -56,20 +56,23 @@ const catalog: Partial<Record<TableName, Columns>> = {
     internal: "created_date modified_date analytics_type",
     lost: {
       analytics_script_url: {},
-      auto_refresh_interval: { usual: ["300"], words: "pages refresh automatically here" },
-      search_engine_index: { usual: ["1"], words: "search engines can index the page here" },
+      auto_refresh_interval: { defaults: ["300"], explanation: "pages refresh automatically here" },
+      search_engine_index: {
+        defaults: ["1"],
+        explanation: "search engines can index the page here",
+      },
       show_only_last_heartbeat: {},
-      show_powered_by: { usual: ["1"] },
+      show_powered_by: { defaults: ["1"] },
     },
   },
   group: {
     imported: "id name public weight status_page_id",
     internal: "created_date",
-    lost: { active: { usual: ["1"] } },
+    lost: { active: { defaults: ["1"] } },
   },
   monitor_group: {
     imported: "id monitor_id group_id weight send_url",
-    lost: { custom_url: { words: "monitors on a page have no link of their own" } },
+    lost: { custom_url: { explanation: "monitors on a page have no link of their own" } },
   },
   incident: {
     imported: `id title content style created_date last_updated_date pin active`,
@@ -83,7 +86,7 @@ const catalog: Partial<Record<TableName, Columns>> = {
   proxy: {
     imported: "id protocol host port auth username password active",
     internal: "user_id created_date",
-    lost: { default: { words: "new monitors have no proxy unless you enter one" } },
+    lost: { default: { explanation: "new monitors have no proxy unless you enter one" } },
   },
   docker_host: { imported: "id docker_daemon docker_type name", internal: "user_id" },
 };
@@ -108,9 +111,11 @@ export function listLostNotes(
   if (columns === undefined) return [];
   const lost = Object.entries(row).flatMap(([column, value]) => {
     if (columns.silent.has(column)) return [];
-    const { words, usual } = columns.lost[column] ?? { usual: [defaults[table]?.[column] ?? "0"] };
-    if (!isSet(value, usual)) return [];
-    return [words === undefined ? column : `${column} (${words})`];
+    const { explanation, defaults: defaultValues } = columns.lost[column] ?? {
+      defaults: [defaults[table]?.[column] ?? "0"],
+    };
+    if (!isSet(value, defaultValues)) return [];
+    return [explanation === undefined ? column : `${column} (${explanation})`];
   });
   return lost.length === 0 ? [] : [`Not imported: ${lost.join(", ")}.`];
 }

@@ -24,7 +24,7 @@ export function convertDatabase(m: Fields, type: string, usualPort: number): Map
   // Uptime Kuma stores Oracle credentials and MySQL passwords in columns of other types.
   const username =
     connectionFields.username ?? (type === "oracle" ? toTextOrNull(m["basic_auth_user"]) : null);
-  const elsewhere =
+  const misplacedPassword =
     type === "oracle" ? m["basic_auth_pass"] : type === "mysql" ? m["radius_password"] : null;
   const query = toTextOrNull(m["database_query"]);
   const conditions = parseList(m["conditions"]);
@@ -34,7 +34,7 @@ export function convertDatabase(m: Fields, type: string, usualPort: number): Map
       ...connectionFields,
       port: connectionFields.port || usualPort,
       username,
-      password: toTextOrNull(elsewhere) ?? connectionFields.password,
+      password: toTextOrNull(misplacedPassword) ?? connectionFields.password,
       ...(query !== null && { query: query.replace(/\s+/g, " ").trim() }),
       ...(isOn(m["ignore_tls"]) && { verifyTls: false }),
       ...(type === "mongodb" && { authDatabase: parseAuthDatabase(first) }),

@@ -99,7 +99,7 @@ export type BulkPlan = {
   changed: PlannedChange[];
   refused: (Refusal & { monitor: BulkMonitor })[];
   /** Monitors that have these values already. */
-  same: BulkMonitor[];
+  unchanged: BulkMonitor[];
 };
 
 type Limits = { channels: number; channelsMessage: string };
@@ -153,7 +153,7 @@ export function planChange(
   const after = computeBulkFields(before, change, group);
   const fields = listChangedFields(before, after, bulkFields);
   if (fields.length === 0) {
-    plan.same.push(before);
+    plan.unchanged.push(before);
     return;
   }
   const refusal = findRefusal(before, after, fields, limits, change);
@@ -219,7 +219,11 @@ const addTo = (counted: Counted, { id, name }: BulkMonitor) => {
 };
 
 /** Summarizes a plan: which value changes to which, for how many monitors, and which monitors do not change. */
-export function summarizePlan({ changed, refused, same }: BulkPlan): Omit<BulkPreview, "etag"> {
+export function summarizePlan({
+  changed,
+  refused,
+  unchanged,
+}: BulkPlan): Omit<BulkPreview, "etag"> {
   const changes = new Map<string, BulkPreview["changes"][number]>();
   for (const { before, after } of changed)
     for (const field of bulkFields) {
@@ -230,25 +234,25 @@ export function summarizePlan({ changed, refused, same }: BulkPlan): Omit<BulkPr
       changes.set(key, entry);
       addTo(entry, before);
     }
-  const unchanged = new Map<string, BulkPreview["unchanged"][number]>();
+  const groups = new Map<string, BulkPreview["unchanged"][number]>();
   const addUnchanged = (
     monitor: BulkMonitor,
     reason: "same" | Refusal["reason"],
     message: string,
   ) => {
     const key = `${reason} ${message}`;
-    const entry = unchanged.get(key) ?? { reason, message, count: 0, monitors: [] };
-    unchanged.set(key, entry);
+    const entry = groups.get(key) ?? { reason, message, count: 0, monitors: [] };
+    groups.set(key, entry);
     addTo(entry, monitor);
   };
   for (const { monitor, reason, message } of refused) addUnchanged(monitor, reason, message);
-  for (const monitor of same) addUnchanged(monitor, "same", "has these values already");
+  for (const monitor of unchanged) addUnchanged(monitor, "same", "has these values already");
   return {
     changed: changed.length,
     changes: [...changes.values()]
       .sort((one, other) => other.count - one.count)
       .slice(0, maxListedChanges),
-    unchanged: [...unchanged.values()].sort((one, other) => other.count - one.count),
+    unchanged: [...groups.values()].sort((one, other) => other.count - one.count),
   };
 }
 

@@ -93,7 +93,7 @@ async function prepareChange(scope: Scope, input: ManyMonitors): Promise<Prepare
     assertScheduleValid(change, `${path}.schedule`);
   }
   const groups = await findGroups(scope, parts);
-  const plan: BulkPlan = { changed: [], refused: [], same: [] };
+  const plan: BulkPlan = { changed: [], refused: [], unchanged: [] };
   const prepared = { monitors: [...found.values()], parts, groups, plan };
   if (input.delete === true) planDeletion(prepared);
   else await planParts(scope, prepared, found);
@@ -258,7 +258,7 @@ function resumeSome(
   return retryOnStaleRead(async () => {
     const found = await findBulkMonitors(scope, monitorIds);
     const monitors = [...found.values()].filter(isResumed);
-    const plan: BulkPlan = { changed: [], refused: [], same: [] };
+    const plan: BulkPlan = { changed: [], refused: [], unchanged: [] };
     for (const before of monitors) planResumption(plan, before);
     return changeInBulk(scope, { monitors, parts: [], groups: new Map(), plan });
   });

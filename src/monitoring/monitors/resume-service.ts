@@ -16,7 +16,7 @@ const monitorsPerWrite = 500;
 export async function resumeDueMonitors(services: ScopeServices, log: Log): Promise<void> {
   const failed = new Set<string>();
   for (;;) {
-    const due = await findOverPauses(services.store, formatTimestamp(services.clock()));
+    const due = await findEndedPauses(services.store, formatTimestamp(services.clock()));
     const turns = [...due].filter(([organizationId]) => !failed.has(organizationId));
     if (turns.length === 0) return;
     const { resumeMonitors } = await import("./bulk-service.ts");
@@ -45,8 +45,8 @@ const dueSql = `with recursive o(id) as (
       select id from monitors indexed by monitors_by_pause_end
       where organization_id = o.id and paused_until <= ?1 order by paused_until limit ?2)`;
 
-/** Returns the IDs of monitors whose pause is over, by organization. */
-async function findOverPauses(store: Store, at: string): Promise<Map<string, string[]>> {
+/** Returns the IDs of monitors whose pause has ended, by organization. */
+async function findEndedPauses(store: Store, at: string): Promise<Map<string, string[]>> {
   const rows = await store.query<{ organizationId: string; id: string }>(dueSql, [
     at,
     monitorsPerWrite,

@@ -13,7 +13,7 @@ export function listTargets(monitor: { type: string; [field: string]: unknown })
   const host = getText("host");
   const port = typeof monitor["port"] === "number" ? monitor["port"] : null;
   const url = URL.parse(getText("url") ?? "");
-  const instead = getText("connectTo");
+  const connectTo = getText("connectTo");
   const resolver = parseResolver(getText("resolver") ?? "");
   const steps = (monitor.type === "http" ? (monitor["steps"] ?? []) : []) as { url: string }[];
   const { tokenUrl = "" } = (monitor["oauth2"] ?? {}) as { tokenUrl?: string };
@@ -29,9 +29,9 @@ export function listTargets(monitor: { type: string; [field: string]: unknown })
     ...(monitor.type === "systemd" ? [{ path: "unit", host: thisMachine, port: null }] : []),
     // A DNS monitor queries the records of its host and never connects to it.
     ...(host === null || monitor.type === "dns" ? [] : [{ path: "host", host, port }]),
-    ...(instead === null || url === null
+    ...(connectTo === null || url === null
       ? []
-      : [{ path: "connectTo", host: instead, port: portOf(url) }]),
+      : [{ path: "connectTo", host: connectTo, port: portOf(url) }]),
     ...(resolver === null ? [] : [{ path: "resolver", host: resolver.host, port: resolver.port }]),
   ];
 }

@@ -264,27 +264,27 @@ export function replaceMonitorChannels(
 /** Removes monitors. Their incidents stay and list the remaining monitors. Their history ends with a pause. */
 export function removeMonitors(remover: Remover, ids: readonly string[], at: string) {
   const { organizationId } = remover;
-  const among = sql`(select value from ${buildIdTable(ids)})`;
+  const idsSql = sql`(select value from ${buildIdTable(ids)})`;
   return [
     sql`update ${monitorGroups} set version = version + 1, updated_at = ${at}
       where organization_id = ${organizationId} and id in (select group_id from ${monitors}
-        where organization_id = ${organizationId} and id in ${among})`,
+        where organization_id = ${organizationId} and id in ${idsSql})`,
     sql`update ${monitors} set version = version + 1, updated_at = ${at}
       where organization_id = ${organizationId} and id in (
         select monitor_id from ${monitorDependencies}
-        where organization_id = ${organizationId} and parent_id in ${among})`,
+        where organization_id = ${organizationId} and parent_id in ${idsSql})`,
     sql`update ${monitorGroups} set version = version + 1, updated_at = ${at}
       where organization_id = ${organizationId} and id in (
         select group_id from ${monitorGroupDependencies}
-        where organization_id = ${organizationId} and parent_id in ${among})`,
+        where organization_id = ${organizationId} and parent_id in ${idsSql})`,
     sql`update ${incidents} set version = version + 1, updated_at = ${at},
         (monitor_id, monitor_ids) = (
           select all_ids ->> 0, iif(json_array_length(all_ids) > 1, all_ids, null) from (
             select json_group_array(linked.monitor_id order by linked.position) as all_ids
             from ${incidentMonitors} linked where linked.organization_id = incidents.organization_id
-              and linked.incident_id = incidents.id and linked.monitor_id not in ${among}))
+              and linked.incident_id = incidents.id and linked.monitor_id not in ${idsSql}))
       where organization_id = ${organizationId} and id in (select incident_id from ${incidentMonitors}
-        where organization_id = ${organizationId} and monitor_id in ${among})`,
+        where organization_id = ${organizationId} and monitor_id in ${idsSql})`,
     ...splitIntoPortions(ids, (portion) => [
       sql`insert into events (organization_id, at, type, subject_id)
         select ${organizationId}, ${at}, ${"monitor.paused" satisfies EventType}, monitor_id

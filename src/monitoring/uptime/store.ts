@@ -363,7 +363,7 @@ export async function listNumberSums(
   monitorKey: number,
   { from, to, width, source }: LatencySpan,
 ): Promise<NumberSums[]> {
-  const within =
+  const rangeParameters =
     source === "heartbeats"
       ? [from, to]
       : [JSON.stringify(listPeriods(from, to, source === "hours" ? hourMs : dayMs))];
@@ -371,7 +371,7 @@ export async function listNumberSums(
     from,
     width,
     monitorKey,
-    ...within,
+    ...rangeParameters,
   ]);
   return rows.map(({ point, ...sums }) => ({ at: from + point * width, ...sums }));
 }

@@ -107,7 +107,7 @@ const verbs: Record<VerbOf<ComposedAction>, string> = {
   updated: t("changed"),
   deleted: t("deleted"),
   restored: t("restored"),
-  purged: t("removed for good"),
+  purged: t("removed permanently"),
   revoked: t("revoked"),
   verified: t("verified"),
   resolved: t("resolved"),

@@ -37,7 +37,7 @@ export const deletedRecordRoutes = createRouter("/api/v1")
       access: "write",
       limited: "denied",
       role: "admin",
-      summary: "Remove a deleted record for good",
+      summary: "Permanently remove a deleted record",
       response: Deleted,
       errors: ["PRECONDITION_FAILED"],
       handle: ({ scope, params }) => removeDeletedRecord(scope, params.id),

@@ -48,7 +48,7 @@ const toDeletedRecord = ({ deletedAt, until, actorName, ...row }: DeletedRow): D
   restorableUntil: formatTimestamp(until),
 });
 
-/** Removes a deleted record for good. Throws NOT_FOUND. */
+/** Permanently removes a deleted record. Throws NOT_FOUND. */
 export async function removeDeletedRecord(scope: Scope, id: string): Promise<typeof deletedBody> {
   const row = assertFound(await findDeleted(scope, id), noun);
   return commit(

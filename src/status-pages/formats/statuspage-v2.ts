@@ -110,7 +110,7 @@ export async function buildV2Response(
   return {
     ...head,
     ...buildContent(name as V2Name, published, {
-      over: endedWindows,
+      endedWindows,
       listed: listedIncidents,
       components,
       context,
@@ -119,7 +119,7 @@ export async function buildV2Response(
 }
 
 type ResponseContext = {
-  over: readonly PublicWindow[];
+  endedWindows: readonly PublicWindow[];
   listed: readonly PublicIncident[];
   components: readonly Component[];
   context: Context;
@@ -128,7 +128,7 @@ type ResponseContext = {
 function buildContent(
   name: V2Name,
   published: LoadedPage,
-  { over, listed, components, context }: ResponseContext,
+  { endedWindows, listed, components, context }: ResponseContext,
 ) {
   const { windows } = published;
   const open = published.incidents.filter(({ status }) => status !== "resolved");
@@ -150,7 +150,7 @@ function buildContent(
     case "incidents/unresolved":
       return describeIncidents(open);
     case "scheduled-maintenances":
-      return describeMaintenances([...windows.toReversed(), ...over]);
+      return describeMaintenances([...windows.toReversed(), ...endedWindows]);
     case "scheduled-maintenances/upcoming":
       return describeMaintenances(windows.filter(({ isRunning }) => !isRunning));
     case "scheduled-maintenances/active":
@@ -180,13 +180,13 @@ function describeWithinLimit<T>(all: readonly T[], describe: (one: T) => object)
 
 async function findLastChange(
   published: LoadedPage,
-  over: readonly PublicWindow[],
+  endedWindows: readonly PublicWindow[],
 ): Promise<string> {
   const { page, sections, windows } = published;
   return findLatest([
     page.updatedAt,
     ...sections.flatMap(({ monitors }) => monitors.map(({ since }) => since)),
-    ...[...windows, ...over].map(({ changedAt }) => changedAt),
+    ...[...windows, ...endedWindows].map(({ changedAt }) => changedAt),
     (await published.lastChange()) ?? page.updatedAt,
   ]);
 }

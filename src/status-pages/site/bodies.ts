@@ -103,7 +103,7 @@ export async function collectBody(body: RenderedBody): Promise<CollectedBody> {
     buffer.free();
     return { size: wholeText.length, identity: storeBody(wholeText), hash };
   }
-  const { plain: identity, gzip, size } = await long.end(lastPart);
+  const { pieces: identity, gzip, size } = await long.end(lastPart);
   buffer.free();
   return { identity, gzip, size, hash };
 }
@@ -150,8 +150,8 @@ const inflate = promisify(inflateRaw);
 /** Inflates a piece into one buffer: the default of four takes three times the CPU time. */
 const wholePiece = { finishFlush: constants.Z_SYNC_FLUSH, chunkSize: pieceLength + 64 };
 
-/** A long page, stored only in gzip. `plain` inflates one piece at a time. */
-type Deflated = { plain: Pieces; gzip: Body; size: number };
+/** A long page, stored only in gzip. `pieces` inflates one piece at a time. */
+type Deflated = { pieces: Pieces; gzip: Body; size: number };
 
 /** Header of a gzip member without a time (RFC 1952 §2.3). */
 const gzipHead = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3);
@@ -185,7 +185,7 @@ export function createDeflater() {
         count: parts.length,
         at: (index: number) => inflate(parts[index] ?? new Uint8Array(), wholePiece),
       };
-      return { plain: inflatedPieces, gzip: createSharedBody(packed), size: packed.length };
+      return { pieces: inflatedPieces, gzip: createSharedBody(packed), size: packed.length };
     },
   };
 }

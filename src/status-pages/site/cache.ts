@@ -46,10 +46,10 @@ const entryOverheadBytes = 1_024;
 const maxMisses = 1_000;
 
 /**
- * A body that responses share, with their headers. `whole` is a response to copy, which takes less time than to create
+ * A body that responses share, with their headers. `response` is a template to clone, which takes less time than to create
  * one; null for a body in pieces.
  */
-type Variant = { body: Body; headers: Headers; etag: string; whole: Response | null };
+type Variant = { body: Body; headers: Headers; etag: string; response: Response | null };
 
 type Entry = {
   organizationId: string;
@@ -310,15 +310,15 @@ function createVariant(encoding: Encoding, entry: Entry, body: Body): Variant {
   const etag = addEncodingToTag(encoding, entry.etag);
   const coding = encoding === "identity" ? {} : { "Content-Encoding": encoding };
   const headers = new Headers({ ...entry.headers, ...coding, ETag: etag });
-  const wholeResponse = body instanceof Blob ? new Response(body, { status, headers }) : null;
-  return { body, headers, etag, whole: wholeResponse };
+  const response = body instanceof Blob ? new Response(body, { status, headers }) : null;
+  return { body, headers, etag, response };
 }
 
 /** Responds from an entry; null if it lacks the encoding that the client accepts. */
 function respondFromEntry(request: Request, { variants, status }: Entry): Response | null {
   const variant = variants.get(selectEncoding(request));
   if (variant === undefined) return null;
-  const { headers, body, etag, whole } = variant;
+  const { headers, body, etag, response } = variant;
   if (hasTag(request, etag)) return new Response(null, { status: 304, headers });
-  return whole?.clone() ?? createBodyResponse(body, { status, headers });
+  return response?.clone() ?? createBodyResponse(body, { status, headers });
 }

@@ -102,12 +102,12 @@ export async function signInVisitor(
   if (code !== null) return completeSignIn(on, request, target, code);
   // After a failed sign-in, the cookie still has the address.
   const to = query.get("to") ?? readStarted(request, head).to;
-  const back = isWithin(home, to) ? to : home;
+  const returnPath = isWithin(home, to) ? to : home;
   const providers = await findVisitorProviders(on.store, head);
   const isChosen = query.has("account") || providers.some(({ id }) => id === providerId);
   return providers.length > 0 && !isChosen
-    ? respondChoice(await findBranding(on.store, head), { home, language }, back, providers)
-    : startSignIn(on, request, target, back, query.has("account") ? null : providerId);
+    ? respondChoice(await findBranding(on.store, head), { home, language }, returnPath, providers)
+    : startSignIn(on, request, target, returnPath, query.has("account") ? null : providerId);
 }
 
 /** Reads the browser's cookie of a started sign-in. */

@@ -79,8 +79,8 @@ export function createStatusSite(dependencies: Dependencies) {
   const hosts = new PageHosts(store, ownHosts);
   const judgment = createJudgmentWatch(store, log, cache);
   /** Requests at the public port, which has no admin page. */
-  const alone = new WeakSet<Request>();
-  const hasAdminPage = (request: Request) => !alone.has(request);
+  const publicPortRequests = new WeakSet<Request>();
+  const hasAdminPage = (request: Request) => !publicPortRequests.has(request);
   const { fetch } = createPublicRoutes({ ...dependencies, pages, hasAdminPage });
   let subscription: Subscription | null = null;
 
@@ -98,7 +98,7 @@ export function createStatusSite(dependencies: Dependencies) {
       if (known !== null) return known;
       const request = hosts.rewrite(received);
       const path = pathOf(request);
-      alone.add(request);
+      publicPortRequests.add(request);
       return path === "/" || isPublicPath(path) ? respond(request) : null;
     },
     /** Responds on the main port; null if the path is not part of the public site. */

@@ -63,7 +63,7 @@ describe("the monitor details of an alert", () => {
 
   const template = "{{target}} {{tags}} {{group}} {{description}}";
 
-  // A call reads no addresses.
+  // A voice call does not read addresses aloud.
   const withTemplate = types.filter(
     (type) => type !== "voice" && "template" in channelKinds[type as ChannelType].fields,
   );

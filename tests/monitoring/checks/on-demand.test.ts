@@ -14,7 +14,7 @@ async function createHangingWorld() {
   const watch = await createWatch();
   const shop = await startTarget(hang);
   const body = { type: "http", name: "Shop", url: shop.at(), timeout: 60 };
-  const asks = (
+  const createRequester = (
     page: (method: string, path: string, options: object) => Promise<TestResponse>,
   ): Ask => {
     return () => page("POST", path, { body });
@@ -22,10 +22,10 @@ async function createHangingWorld() {
   return {
     ...watch,
     shop,
-    someone: async (): Promise<Ask> => asks((await signInMember(watch, "member")).page),
+    someone: async (): Promise<Ask> => createRequester((await signInMember(watch, "member")).page),
     stranger: async (): Promise<Ask> => {
       const { id } = await createPerson(watch, watch.theirs.id, "member");
-      return asks((await signInVisitor(watch, id)).page);
+      return createRequester((await signInVisitor(watch, id)).page);
     },
     /** Starts `count` checks and resolves when all are running. */
     underWay: async (request: Ask, count: number) => {

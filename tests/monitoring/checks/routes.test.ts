@@ -70,10 +70,10 @@ test("a requested check can make a monitor down and does not move the next sched
 test("a request during a check waits for its result instead of starting another", async () => {
   const world = await setUp();
   await using shop = world.shop;
-  const also = world.api("POST", checkOf(shop.id));
+  const second = world.api("POST", checkOf(shop.id));
   await letTasksRun(world, shop.id);
   shop.release(replyWith(500));
-  const responses = await Promise.all([world.checked, also]);
+  const responses = await Promise.all([world.checked, second]);
   await world.running;
   const heartbeats = await world.readBeats(shop.id);
   expect(heartbeats).toMatchObject([{ status: "down" }]);

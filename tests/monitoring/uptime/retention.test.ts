@@ -40,7 +40,7 @@ async function createArchive() {
       const { id } = await dashboard.monitor();
       return { id: id as string, key: (await findMeasured(store, ours.id, id))?.key ?? 0 };
     },
-    /** Deletes a monitor for good. */
+    /** Permanently deletes a monitor. */
     remove: async (id: string) => {
       await dashboard.api("DELETE", `/api/v1/monitors/${id}`);
       await dashboard.api("DELETE", `/api/v1/deleted-records/${id}`);

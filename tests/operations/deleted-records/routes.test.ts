@@ -89,7 +89,7 @@ describe("a deleted record", () => {
     expect(readSecrets("monitor", id)).toEqual({ bearerToken: "canary" });
   });
 
-  test("can be removed for good, by an admin", async () => {
+  test("can be permanently removed, by an admin", async () => {
     const { monitor, remove, restore, api, sweep, count, ...world } = await setUp();
     const { id } = await monitor();
     await remove(`/api/v1/monitors/${id}`);

@@ -103,7 +103,7 @@ describe.concurrent("an import of subscribers", () => {
 });
 
 describe.concurrent("an address that its mail server rejects", () => {
-  test("for good is quarantined, shown, and gets updates again once it is released", async () => {
+  test("permanently is quarantined, shown, and gets updates again once it is released", async () => {
     await using publisher = await createPublisher();
     const { id } = await publisher.mailbox();
     await publisher.mailbox(bob);

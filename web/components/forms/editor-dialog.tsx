@@ -16,7 +16,7 @@ export function EditorDialog<T extends object>({
   id,
   read,
   managed = null,
-  besides = [],
+  otherQueries = [],
   onClose,
   children,
 }: {
@@ -27,7 +27,7 @@ export function EditorDialog<T extends object>({
   /** The configuration section of the record, for a warning if a configuration manages it. */
   managed?: ManagedAs["section"] | null;
   /** Further queries that must be loaded before the editor appears. */
-  besides?: Parameters<typeof isFirstLoad>[0];
+  otherQueries?: Parameters<typeof isFirstLoad>[0];
   /** Loads the record. Must be a stable function, because a new one loads again. */
   read: (id: string) => Promise<T>;
   onClose: () => void;
@@ -47,7 +47,7 @@ export function EditorDialog<T extends object>({
     );
     return () => void (isDeleted = true);
   }, [id, read, generation]);
-  const isShown = (id === null || opened !== null) && !isFirstLoad([records, ...besides]);
+  const isShown = (id === null || opened !== null) && !isFirstLoad([records, ...otherQueries]);
   return (
     <Modal opened onClose={onClose} title={title} size={size} closeOnClickOutside={false}>
       {isShown && isManaged && <ManagedWarning record={{ section: managed, id }} />}

@@ -47,7 +47,7 @@ export function FormFrame<V extends Values>(props: FrameProps<V>) {
   const { form, question = null, children } = props;
   const frame = useRef<HTMLFormElement>(null);
   const [asking, setAsking] = useState<"discard" | "send" | null>(null);
-  const fieldsInSight = useInSight<HTMLDivElement>(form.rest);
+  const fieldsInSight = useInSight<HTMLDivElement>(form.otherErrors);
   useEffect(() => focusFirstField(frame.current), []);
   return (
     <form
@@ -63,9 +63,9 @@ export function FormFrame<V extends Values>(props: FrameProps<V>) {
     >
       {form.restored && <RestoredLine onDiscard={form.discard} />}
       {children}
-      {form.rest !== null && (
+      {form.otherErrors !== null && (
         <Alert color="red" variant="light" role="alert" ref={fieldsInSight}>
-          {form.rest}
+          {form.otherErrors}
         </Alert>
       )}
       <FormButtons {...props} onAskDiscard={() => setAsking("discard")} />

@@ -44,7 +44,7 @@ export type Form<V extends Values> = {
   fail: (error: unknown) => void;
   clearErrors: () => void;
   /** Errors that belong to no visible field. */
-  rest: string | null;
+  otherErrors: string | null;
   isBusy: boolean;
   /** Whether values differ from the saved record. */
   isDirty: boolean;
@@ -104,7 +104,7 @@ export function useForm<V extends Values>(
     ...createFieldProps(values, set, errors.errorOf),
     errorOf: errors.errorOf,
     clearErrors: errors.clear,
-    rest: errors.rest(),
+    otherErrors: errors.rest(),
     asksFirst: draft !== undefined,
     replace: typed.replace,
     reset(next) {

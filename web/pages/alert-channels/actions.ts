@@ -43,7 +43,7 @@ export async function testFromList({ id, name }: AlertChannel) {
 }
 
 /** Label of the action that attaches a channel to all monitors. */
-export const labelAttaching = (count: number) =>
+export const formatAttachLabel = (count: number) =>
   tCount(count, "Attach to the monitor", "Attach to all {count} monitors");
 
 /** Maximum number of monitors per request. */

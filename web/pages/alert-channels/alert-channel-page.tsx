@@ -24,7 +24,7 @@ import { StateIcon } from "../../components/display/state-icon.tsx";
 import { Time } from "../../components/display/time.tsx";
 import { notify, notifyDone, useAction } from "../../components/toasts.tsx";
 import {
-  labelAttaching,
+  formatAttachLabel,
   attachToMonitors,
   deleteChannel,
   detachFromMonitors,
@@ -46,7 +46,7 @@ export default function AlertChannelPage() {
   return (
     <Loaded
       query={useAlertChannel(id)}
-      besides={[
+      otherQueries={[
         useManagedRecords("alertChannels"),
         useDeliveries(id, 1),
         useUsersOfChannel(id),
@@ -74,7 +74,7 @@ function Channel({ channel }: { channel: AlertChannel }) {
         title={name}
         icon={<ChannelStateIcon channel={channel} size={22} />}
         crumbs={crumbs}
-        below={<ChannelFacts channel={channel} />}
+        facts={<ChannelFacts channel={channel} />}
         managed={{ section: "alertChannels", id: channel.id }}
       >
         <Actions channel={channel} test={test} onEdit={() => setEdit(true)} />
@@ -263,7 +263,7 @@ function AttachButton({ channel, others, isFirst }: AttachProps) {
     <div className="panel-action">
       <BusyButton loading={attaching.isPending} onClick={attaching.run}>
         {isFirst
-          ? labelAttaching(others.length)
+          ? formatAttachLabel(others.length)
           : tCount(
               others.length,
               "Attach to the other monitor",

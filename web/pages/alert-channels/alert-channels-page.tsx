@@ -46,7 +46,7 @@ export default function AlertChannelsPage() {
   useShortcuts(mayWrite ? { n: () => open("") } : {});
   return (
     <>
-      <PageHeader title={t("Alert channels")} below={t("Where Signalbox sends alerts.")}>
+      <PageHeader title={t("Alert channels")} facts={t("Where Signalbox sends alerts.")}>
         {mayWrite && channels !== undefined && channels.length > 0 && (
           <CreateButton onClick={() => open("")}>{t("Create alert channel")}</CreateButton>
         )}

@@ -32,7 +32,7 @@ import { SchemaField } from "../../components/forms/schema-field.tsx";
 import { listSecretFields, createStoredSecrets } from "../../components/forms/stored-secrets.ts";
 import { notifyError } from "../../components/toasts.tsx";
 import { useLacksMailServer } from "../settings/data.ts";
-import { labelAttaching, attachToMonitors } from "./actions.ts";
+import { formatAttachLabel, attachToMonitors } from "./actions.ts";
 import { ChannelMark } from "./channel-types.tsx";
 import { NotifyOnField, QuietHoursField } from "./routing-fields.tsx";
 import { OutcomeLine } from "./test-outcome.tsx";
@@ -187,7 +187,7 @@ export function ChannelEditor(props: Props) {
       {!caseTypes.has(type) && <QuietHoursField form={form} />}
       {!channel && monitorIds.length > 0 && (
         <Switch
-          label={labelAttaching(monitorIds.length)}
+          label={formatAttachLabel(monitorIds.length)}
           description={t(
             "Only monitors that exist now. New monitors get the channel if it is a default.",
           )}

@@ -34,7 +34,11 @@ export default function AlertSourcePage() {
   return (
     <Loaded
       query={useAlertSource(id)}
-      besides={[useManagedRecords("alertSources"), useAlertChannels(), useEscalationPolicies()]}
+      otherQueries={[
+        useManagedRecords("alertSources"),
+        useAlertChannels(),
+        useEscalationPolicies(),
+      ]}
       subject={t("The alert source")}
       crumbs={crumbs}
     >
@@ -44,7 +48,7 @@ export default function AlertSourcePage() {
             title={source.name}
             icon={<SourceStateIcon source={source} size={22} />}
             crumbs={crumbs}
-            below={<SourceFacts source={source} />}
+            facts={<SourceFacts source={source} />}
             managed={{ section: "alertSources", id: source.id }}
           >
             <Actions source={source} />

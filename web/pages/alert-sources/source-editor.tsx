@@ -52,7 +52,7 @@ export default function SourceDialog({ edited }: { edited: EditedSource }) {
       id={isNew ? null : edited.id}
       read={readSource}
       managed={isNew ? null : "alertSources"}
-      besides={[useAlertChannels(), useEscalationPolicies()]}
+      otherQueries={[useAlertChannels(), useEscalationPolicies()]}
       onClose={closeDialog}
     >
       {(source, reload) => <Fields source={source} onTheirs={reload} />}

@@ -40,7 +40,7 @@ function Details({ alert }: { alert: AlertDetails }) {
         title={nameAlert(alert)}
         icon={<AlertIcon alert={alert} size={22} />}
         crumbs={crumbs}
-        below={
+        facts={
           <>
             {tNode("since {time}", { time: <Time at={alert.since} as="short" /> })}
             {dot}

@@ -85,7 +85,7 @@ export default function CreateIncident({ initial: { monitorIds } }: { initial: N
       size={560}
       id={null}
       read={readNothing}
-      besides={[useOverview()]}
+      otherQueries={[useOverview()]}
       onClose={closeDialog}
     >
       {() => <Fields selected={monitorIds} />}

@@ -111,7 +111,7 @@ export function TemplatesMenu({
         </Button>
       </Menu.Target>
       <Menu.Dropdown className="templates">
-        <OwnTemplates own={own} about={about} onChoose={choose} />
+        <OwnTemplates templates={own} about={about} onChoose={choose} />
         {own.length > 0 && <Menu.Divider />}
         {templates[status].map(({ name, text }) => (
           <Menu.Item key={name} onClick={() => choose({ status, message: text })}>
@@ -130,11 +130,11 @@ export function TemplatesMenu({
 
 /** Templates with filled placeholders, so that the menu shows the final text. */
 function OwnTemplates({
-  own,
+  templates: own,
   about,
   onChoose,
 }: {
-  own: readonly IncidentTemplate[];
+  templates: readonly IncidentTemplate[];
   about: IncidentSubject;
   onChoose: (chosen: ChosenTemplate) => void;
 }) {

@@ -49,7 +49,7 @@ export default function MaintenanceDialog({ edited }: { edited: EditedWindow }) 
       id={(isNew ? edited.like : edited.id) ?? null}
       read={readWindow}
       managed={isNew ? null : "maintenanceWindows"}
-      besides={[useOverview()]}
+      otherQueries={[useOverview()]}
       onClose={closeDialog}
     >
       {(window, reload) => <Fields edited={edited} window={window} onTheirs={reload} />}

@@ -34,7 +34,7 @@ export default function WindowPage() {
   return (
     <Loaded
       query={query}
-      besides={[useManagedRecords("maintenanceWindows"), useOverview(), preview]}
+      otherQueries={[useManagedRecords("maintenanceWindows"), useOverview(), preview]}
       subject={t("The maintenance")}
       crumbs={crumbs}
     >
@@ -44,7 +44,7 @@ export default function WindowPage() {
             title={window.title}
             icon={<WindowIcon state={window.state} size={22} />}
             crumbs={crumbs}
-            below={<Line window={window} />}
+            facts={<Line window={window} />}
             managed={{ section: "maintenanceWindows", id: window.id }}
           >
             <Actions window={window} />

@@ -265,7 +265,7 @@ const createQueuedMove = (act: () => Promise<unknown>) => () => {
 /** The last move, with its undo, while undo is possible. */
 let lastMove: {
   itemKey: string;
-  back: (gained: readonly ChannelRemoval[]) => Promise<unknown>;
+  revert: (gained: readonly ChannelRemoval[]) => Promise<unknown>;
   gained: readonly ChannelRemoval[];
   end: () => boolean;
 } | null = null;
@@ -281,11 +281,11 @@ function notifyMoved(
   alsoGained: readonly ChannelRemoval[] = [],
 ) {
   const before = lastMove?.itemKey === itemKey && lastMove.end() ? lastMove : null;
-  const back = before?.back ?? takeBack;
+  const back = before?.revert ?? takeBack;
   const gained = [...(before?.gained ?? []), ...alsoGained];
   lastMove = {
     itemKey,
-    back,
+    revert: back,
     gained,
     end: notifyDone(t("Moved {name}", { name }), () => back(gained)),
   };
@@ -428,11 +428,11 @@ export const stepGroup = (id: string, step: 1 | -1) =>
 
 type GroupVerb = "pause" | "resume" | "mute" | "unmute";
 
-const groupVerbs: Record<GroupVerb, { nameDone: (name: string) => string; back: GroupVerb }> = {
-  pause: { nameDone: (name) => t("Paused the group {name}", { name }), back: "resume" },
-  resume: { nameDone: (name) => t("Resumed the group {name}", { name }), back: "pause" },
-  mute: { nameDone: (name) => t("Muted the group {name}", { name }), back: "unmute" },
-  unmute: { nameDone: (name) => t("Unmuted the group {name}", { name }), back: "mute" },
+const groupVerbs: Record<GroupVerb, { nameDone: (name: string) => string; opposite: GroupVerb }> = {
+  pause: { nameDone: (name) => t("Paused the group {name}", { name }), opposite: "resume" },
+  resume: { nameDone: (name) => t("Resumed the group {name}", { name }), opposite: "pause" },
+  mute: { nameDone: (name) => t("Muted the group {name}", { name }), opposite: "unmute" },
+  unmute: { nameDone: (name) => t("Unmuted the group {name}", { name }), opposite: "mute" },
 };
 
 /** Pauses, resumes, mutes or unmutes a whole group. */
@@ -450,7 +450,7 @@ export async function actOnGroup({ id, name }: OverviewGroup, verb: GroupVerb) {
       () => unwrapData(dashboard["monitor-groups"]({ id })[verb].post()),
     );
   };
-  const { nameDone, back } = groupVerbs[verb];
+  const { nameDone, opposite: back } = groupVerbs[verb];
   if (await act(verb)) notifyDone(nameDone(name), () => act(back));
 }
 

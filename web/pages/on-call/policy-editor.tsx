@@ -45,7 +45,7 @@ export default function PolicyDialog({ edited }: { edited: EditedPolicy }) {
       id={(isNew ? edited.like : edited.id) ?? null}
       read={readPolicy}
       managed={isNew ? null : "escalationPolicies"}
-      besides={[useQuery(peopleQuery), useOnCall(), useAlertChannels()]}
+      otherQueries={[useQuery(peopleQuery), useOnCall(), useAlertChannels()]}
       onClose={closeDialog}
     >
       {(policy, reload) => <Fields edited={edited} policy={policy} onTheirs={reload} />}

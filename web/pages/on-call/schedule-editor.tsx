@@ -47,7 +47,7 @@ export default function ScheduleDialog({ edited }: { edited: EditedSchedule }) {
       id={(isNew ? edited.like : edited.id) ?? null}
       read={readSchedule}
       managed={isNew ? null : "schedules"}
-      besides={[useQuery(peopleQuery)]}
+      otherQueries={[useQuery(peopleQuery)]}
       onClose={closeDialog}
     >
       {(schedule, reload) => <Fields edited={edited} schedule={schedule} onTheirs={reload} />}

@@ -53,7 +53,7 @@ export default function SchedulePage() {
   return (
     <Loaded
       query={query}
-      besides={[onCall, useQuery(peopleQuery), ...useFirstTimes(id)]}
+      otherQueries={[onCall, useQuery(peopleQuery), ...useFirstTimes(id)]}
       subject={t("The schedule")}
       crumbs={crumbs}
     >
@@ -62,7 +62,7 @@ export default function SchedulePage() {
           <PageHeader
             title={schedule.name}
             crumbs={crumbs}
-            below={onCall.data && <OnCallNow onCall={onCall.data} />}
+            facts={onCall.data && <OnCallNow onCall={onCall.data} />}
           >
             <Actions schedule={schedule} onOverride={() => setTimes(selectNextHours())} />
           </PageHeader>

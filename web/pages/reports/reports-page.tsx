@@ -89,7 +89,7 @@ function Month({ query, isCurrent }: { query: Query; isCurrent: boolean }) {
     ),
   );
   return (
-    <Loaded query={report} besides={[before]} subject={t("The report")}>
+    <Loaded query={report} otherQueries={[before]} subject={t("The report")}>
       {(found) => (
         <ReportView report={found} before={before.data} organization={organization.name} />
       )}

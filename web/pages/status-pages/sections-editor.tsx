@@ -324,7 +324,7 @@ function FreeList({
           <li key={id} className="relative flex gap-6 items-center" {...itemOf(index)}>
             {gripOf(index, name ?? ownName)}
             <PublicMonitor
-              own={ownName}
+              ownName={ownName}
               monitor={monitor}
               onChange={(next) => onChange(monitors.with(index, next))}
             />
@@ -361,7 +361,7 @@ function GroupNames({
       {members.map(({ id, name }) => (
         <li key={id} className="relative flex gap-6 items-center">
           <PublicMonitor
-            own={name}
+            ownName={name}
             monitor={published.get(id) ?? { ...unnamedMonitor, id }}
             onChange={(next) => {
               const others = monitors.filter((one) => one.id !== id);
@@ -376,11 +376,11 @@ function GroupNames({
 }
 
 function PublicMonitor({
-  own,
+  ownName: own,
   monitor,
   onChange,
 }: {
-  own: string;
+  ownName: string;
   monitor: ListedMonitors[number];
   onChange: (monitor: ListedMonitors[number]) => void;
 }) {

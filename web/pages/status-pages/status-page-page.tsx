@@ -34,7 +34,7 @@ export default function StatusPagePage() {
   return (
     <Loaded
       query={useStatusPage(id)}
-      besides={[useManagedRecords("statusPages"), useSubscriberCounts(), useOverview()]}
+      otherQueries={[useManagedRecords("statusPages"), useSubscriberCounts(), useOverview()]}
       subject={t("The status page")}
       crumbs={crumbs}
     >
@@ -52,7 +52,7 @@ function Page({ page }: { page: StatusPage }) {
       <PageHeader
         title={title}
         crumbs={crumbs}
-        below={<PageFacts page={page} />}
+        facts={<PageFacts page={page} />}
         managed={{ section: "statusPages", id: page.id }}
       >
         <PageActions page={page} />

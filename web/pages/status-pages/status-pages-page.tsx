@@ -58,7 +58,7 @@ function StatusPages() {
     <>
       <PageHeader
         title={t("Status pages")}
-        below={t("What the public sees of your monitors and incidents.")}
+        facts={t("What the public sees of your monitors and incidents.")}
       >
         {mayWrite && (
           <CreateButton onClick={() => open(true)}>{t("Create status page")}</CreateButton>

@@ -115,12 +115,12 @@ function Content({
 /** Prevents the screen from turning off, if the browser allows it (HTTPS or localhost only). */
 function keepScreenAwake(): () => void {
   let lock: WakeLockSentinel | null = null;
-  let over = false;
+  let isStopped = false;
   async function requestLock() {
-    if (document.hidden || over || !("wakeLock" in navigator)) return;
+    if (document.hidden || isStopped || !("wakeLock" in navigator)) return;
     try {
       lock = await navigator.wakeLock.request("screen");
-      if (over) await lock.release();
+      if (isStopped) await lock.release();
     } catch {
       // The system refuses, for example to save power.
     }
@@ -128,7 +128,7 @@ function keepScreenAwake(): () => void {
   void requestLock();
   document.addEventListener("visibilitychange", requestLock);
   return () => {
-    over = true;
+    isStopped = true;
     document.removeEventListener("visibilitychange", requestLock);
     void lock?.release();
   };

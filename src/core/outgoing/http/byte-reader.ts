@@ -3,27 +3,27 @@ import type { TargetFailure } from "../failures.ts";
 /** Reads a binary message from start to end. Throws `invalid()` if the message is too short. */
 export class ByteReader {
   private at = 0;
-  private readonly whole: Buffer;
+  private readonly message: Buffer;
   private readonly invalid: () => TargetFailure;
 
-  constructor(whole: Buffer, invalid: () => TargetFailure) {
-    this.whole = whole;
+  constructor(message: Buffer, invalid: () => TargetFailure) {
+    this.message = message;
     this.invalid = invalid;
   }
 
   get left(): number {
-    return this.whole.length - this.at;
+    return this.message.length - this.at;
   }
 
   /** Returns the next byte without consuming it; undefined at the end. */
   peek(): number | undefined {
-    return this.whole[this.at];
+    return this.message[this.at];
   }
 
   readBytes(count: number): Buffer {
     if (count < 0 || count > this.left) throw this.invalid();
     this.at += count;
-    return this.whole.subarray(this.at - count, this.at);
+    return this.message.subarray(this.at - count, this.at);
   }
 
   readRest(): Buffer {
@@ -42,9 +42,9 @@ export class ByteReader {
 
   /** Reads UTF-8 text up to the next NUL. */
   readText(): string {
-    const end = this.whole.indexOf(0, this.at);
+    const end = this.message.indexOf(0, this.at);
     if (end === -1) throw this.invalid();
-    const text = this.whole.toString("utf8", this.at, end);
+    const text = this.message.toString("utf8", this.at, end);
     this.at = end + 1;
     return text;
   }

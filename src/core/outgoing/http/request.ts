@@ -31,21 +31,21 @@ export type Transport = {
   /** Restricts connections to this address family. */
   family: 4 | 6 | null;
   proxy: Proxy | null;
-  /** Host to connect to instead of `of`. The requested name stays the same. */
-  instead: { of: string; host: string } | null;
+  /** Connects to `host` for requests to `of`. The requested name stays the same. */
+  hostOverride: { of: string; host: string } | null;
   /** Client certificate and key in PEM, for this origin only. */
   client: { origin: string; certificate: string; key: string } | null;
 };
 
-const directTransport: Transport = { family: null, proxy: null, instead: null, client: null };
+const directTransport: Transport = { family: null, proxy: null, hostOverride: null, client: null };
 
 /** Sends one request over a new connection, and does not follow redirects. Throws TargetFailure or OwnTrouble. */
 export async function send(request: HttpRequest, context: OutgoingContext) {
   const { url, method, body, verifyTls, onlyPublic = false, transport = directTransport } = request;
-  const { family, proxy, instead } = transport;
+  const { family, proxy, hostOverride } = transport;
   const port = portOf(url);
   context.step = "resolving the name";
-  const host = instead?.of === url.hostname ? instead.host : url.hostname;
+  const host = hostOverride?.of === url.hostname ? hostOverride.host : url.hostname;
   const addresses = await context.addressesOf(
     host,
     port,

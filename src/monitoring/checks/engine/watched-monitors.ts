@@ -136,10 +136,10 @@ async function readWatchedAmong(
   organizationId: string,
   ids: readonly string[],
 ): Promise<Watched[]> {
-  const among = `${watchedSql} and m.organization_id = ? and m.id in (select value from json_each(?))`;
+  const selectedSql = `${watchedSql} and m.organization_id = ? and m.id in (select value from json_each(?))`;
   return openWatched(
     reading,
-    await reading.store.query(among, [organizationId, JSON.stringify(ids)]),
+    await reading.store.query(selectedSql, [organizationId, JSON.stringify(ids)]),
   );
 }
 

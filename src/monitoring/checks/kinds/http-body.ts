@@ -82,7 +82,7 @@ export async function readBody(
   const contentType = response.headers.get("content-type") ?? "";
   const search =
     texts.length === 0 ? null : new TextSearch(texts, contentType, isShown ? startNeeded : 0);
-  const wholeBody = isWhole ? createGrowingBuffer(maxBytes, context.memory) : null;
+  const collected = isWhole ? createGrowingBuffer(maxBytes, context.memory) : null;
   // Without conditions on the body, it is not decompressed.
   const read = bodyConditions.length === 0 && !isWhole ? readEncoded : readDecoded;
   const hasEnd = response.length !== null && !(response.length > maxBytes);
@@ -102,18 +102,13 @@ export async function readBody(
     if (allowance.left < 0)
       throw new TargetFailure("The responses of all steps are longer than 4 MiB together.");
     search?.push(chunk);
-    wholeBody?.push(chunk);
+    collected?.push(chunk);
     watch?.scheduleSearch();
   });
   watch?.checkDecided();
   const ending = await body.ending.finally(() => watch?.stopSearching());
   search?.finish();
-  return judgeBody(
-    bodyConditions,
-    { ending, search, whole: wholeBody, contentType },
-    secrets,
-    context,
-  );
+  return judgeBody(bodyConditions, { ending, search, collected, contentType }, secrets, context);
 }
 
 type EndOptions = {
@@ -162,19 +157,19 @@ class BodyEndDetector {
 type Parts = {
   ending: Ending;
   search: TextSearch | null;
-  whole: ReturnType<typeof createGrowingBuffer> | null;
+  collected: ReturnType<typeof createGrowingBuffer> | null;
   contentType: string;
 };
 
 function judgeBody(
   wanted: readonly Condition[],
-  { ending, search, whole, contentType }: Parts,
+  { ending, search, collected, contentType }: Parts,
   secrets: Secrets,
   context: Context,
 ): ReadBody {
   const isComplete = ending === "whole";
   const text = memoize(() => {
-    const bytes = whole?.bytes() ?? Buffer.alloc(0);
+    const bytes = collected?.bytes() ?? Buffer.alloc(0);
     return new TextDecoder(detectCharset(contentType, bytes)).decode(bytes);
   });
   const json = memoize(() => (isComplete ? parseBounded(text()) : tooLongForJson));
@@ -195,7 +190,7 @@ function judgeBody(
     },
     received: getReceived,
     isPartlySearched: ending === "long" && wanted.some(isNegative),
-    drop: () => whole?.drop(),
+    drop: () => collected?.drop(),
   };
 }
 

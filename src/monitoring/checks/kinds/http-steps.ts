@@ -121,7 +121,7 @@ export function buildTransport(settings: Settings): Transport {
   const parseTargetUrl = () => new URL(settings.url);
   return {
     family: ipFamily === "any" ? null : ipFamily === "4" ? 4 : 6,
-    instead: connectTo === null ? null : { of: parseTargetUrl().hostname, host: connectTo },
+    hostOverride: connectTo === null ? null : { of: parseTargetUrl().hostname, host: connectTo },
     proxy: proxyUrl === null ? null : buildProxy(settings, proxyUrl),
     client:
       clientCertificate === null || clientKey === null

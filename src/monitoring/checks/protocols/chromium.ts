@@ -147,9 +147,9 @@ type Ending = { promise: Promise<never>; reject: (error: unknown) => void };
 type PipeSocket = { write(bytes: Uint8Array): number };
 
 /** Opens a page over the DevTools pipes of Chromium. */
-async function openPage(stdio: readonly number[], over: Ending): Promise<Page> {
+async function openPage(stdio: readonly number[], ending: Ending): Promise<Page> {
   const [, , , input = -1, output = -1] = stdio;
-  const page = new DevToolsPage(over);
+  const page = new DevToolsPage(ending);
   const ignored = { error() {}, drain: () => page.flush() };
   const connectPipe = (fd: number, data: (chunk: Buffer) => void) =>
     Bun.connect({
@@ -164,7 +164,7 @@ async function openPage(stdio: readonly number[], over: Ending): Promise<Page> {
 
 class DevToolsPage implements Page {
   socket: PipeSocket | null = null;
-  private readonly over: Ending;
+  private readonly ending: Ending;
   private readonly requests = new Map<number, (response: ProtocolResponse) => void>();
   private readonly listeners = new Map<string, ((event: Parameters) => void)[]>();
   private unread: Buffer[] = [];
@@ -173,8 +173,8 @@ class DevToolsPage implements Page {
   private lastId = 0;
   private session: string | undefined;
 
-  constructor(over: Ending) {
-    this.over = over;
+  constructor(ending: Ending) {
+    this.ending = ending;
   }
 
   async attach() {
@@ -202,7 +202,7 @@ class DevToolsPage implements Page {
     const message = JSON.stringify({ id, method, params, ...(sessionId && { sessionId }) });
     this.unwritten = Buffer.concat([this.unwritten, Buffer.from(`${message}\0`)]);
     this.flush();
-    const { result, error } = await Promise.race([promise, this.over.promise]);
+    const { result, error } = await Promise.race([promise, this.ending.promise]);
     if (error !== undefined) throw new TargetFailure("The page can't be inspected.");
     return result as T;
   }
@@ -210,7 +210,7 @@ class DevToolsPage implements Page {
   waitForEvent(name: string) {
     const { promise, resolve } = Promise.withResolvers<Parameters>();
     this.listeners.set(name, [...(this.listeners.get(name) ?? []), resolve]);
-    const event = Promise.race([promise, this.over.promise]);
+    const event = Promise.race([promise, this.ending.promise]);
     // A caller that stopped waiting does not handle the rejection.
     event.catch(() => {});
     return event;
@@ -224,7 +224,7 @@ class DevToolsPage implements Page {
   receive(chunk: Buffer) {
     this.unreadLength += chunk.length;
     if (this.unreadLength > maxMessageBytes)
-      this.over.reject(new TargetFailure("The page is too large for the check."));
+      this.ending.reject(new TargetFailure("The page is too large for the check."));
     if (!chunk.includes(0)) {
       this.unread.push(chunk);
       return;
@@ -243,7 +243,7 @@ class DevToolsPage implements Page {
       this.requests.delete(id);
     }
     if (method === "Inspector.targetCrashed")
-      this.over.reject(new TargetFailure("The page crashed the browser."));
+      this.ending.reject(new TargetFailure("The page crashed the browser."));
     // A dialog blocks the page. Accept `beforeunload`, so that the page can navigate, and dismiss all others.
     if (method === "Page.javascriptDialogOpening") {
       const accept = params?.["type"] === "beforeunload";

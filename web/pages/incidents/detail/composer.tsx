@@ -150,10 +150,10 @@ function buildSubmitLabel(
   to: string,
 ) {
   const post = to === "" ? t("Post update") : t("Post to {recipients}", { recipients: to });
-  const also = to === "" ? "" : `${dot}${to}`;
+  const recipients = to === "" ? "" : `${dot}${to}`;
   if (next === "resolved" && current !== "resolved")
-    return `${hasText ? t("Post and resolve") : t("Resolve")}${also}`;
-  return next !== "resolved" && current === "resolved" ? `${t("Reopen")}${also}` : post;
+    return `${hasText ? t("Post and resolve") : t("Resolve")}${recipients}`;
+  return next !== "resolved" && current === "resolved" ? `${t("Reopen")}${recipients}` : post;
 }
 
 /** Posts a status and a message to the timeline, the public page and subscribers. */

@@ -38,7 +38,7 @@ export default function IncidentPage() {
   return (
     <Loaded
       query={useIncident(id)}
-      besides={[useTraces(id), useAudience({ incidentId: id }), useOverview()]}
+      otherQueries={[useTraces(id), useAudience({ incidentId: id }), useOverview()]}
       subject={t("The incident")}
       crumbs={crumbs}
     >
@@ -76,7 +76,7 @@ function Incident({ incident }: { incident: IncidentRecord }) {
       <PageHeader
         title={nameIncident(incident)}
         crumbs={crumbs}
-        below={<Line incident={incident} />}
+        facts={<Line incident={incident} />}
       >
         <Actions incident={incident} draft={draft} onDialog={setDialog} />
       </PageHeader>

@@ -31,7 +31,7 @@ export default function PostmortemPage() {
   return (
     <Loaded
       query={useIncident(id)}
-      besides={[useTraces(id)]}
+      otherQueries={[useTraces(id)]}
       subject={t("The postmortem")}
       crumbs={[{ to: "/incidents", label: t("Incidents") }]}
     >
@@ -54,7 +54,7 @@ function Postmortem({ incident }: { incident: Incident }) {
           { to: "/incidents", label: t("Incidents") },
           { to: `/incidents/${id}`, label: title },
         ]}
-        below={<PostmortemPill postmortem={postmortem} />}
+        facts={<PostmortemPill postmortem={postmortem} />}
       >
         {mayWrite && !isWriting && (
           <PostmortemActions incident={incident} onWrite={() => setEditing(true)} />

@@ -141,7 +141,7 @@ export function drawEdges(chart: uPlot, drawn: ChartState, color: ColorOf) {
 }
 
 /**
- * Labels of the time axis: clock times, with the date at midnight. Ranges over two days show only
+ * Labels of the time axis: clock times, with the date at midnight. Ranges of more than two days show only
  * dates.
  */
 export function formatTicks(

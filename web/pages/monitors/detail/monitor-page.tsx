@@ -50,7 +50,7 @@ export default function MonitorPage() {
   return (
     <Loaded
       query={monitor}
-      besides={[
+      otherQueries={[
         useManagedRecords("monitors"),
         useAlertRecipients(id),
         useQuery(overviewQuery),
@@ -81,7 +81,7 @@ function Monitor({ monitor }: { monitor: MonitorRecord }) {
             ? [{ to: `/monitors?q=${encodeURIComponent(group.name)}`, label: group.name }]
             : []),
         ]}
-        below={<MonitorFacts monitor={monitor} isGroupPaused={group?.paused === true} />}
+        facts={<MonitorFacts monitor={monitor} isGroupPaused={group?.paused === true} />}
         managed={{ section: "monitors", id }}
       >
         <Actions monitor={monitor} />

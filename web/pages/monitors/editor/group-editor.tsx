@@ -50,7 +50,7 @@ export default function GroupDialog({ edited }: { edited: EditedGroup }) {
       id={edited.kind === "edit-group" ? edited.id : null}
       read={readGroup}
       managed="groups"
-      besides={[useAlertChannels(), useEscalationPolicies(), useOverview()]}
+      otherQueries={[useAlertChannels(), useEscalationPolicies(), useOverview()]}
       onClose={closeDialog}
     >
       {(group, reload) => (

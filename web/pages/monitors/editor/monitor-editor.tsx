@@ -85,7 +85,7 @@ export default function MonitorDialog({ edited }: { edited: EditedMonitor }) {
       id={(isNew ? edited.like : edited.id) ?? null}
       read={readMonitor}
       managed={isNew ? null : "monitors"}
-      besides={[useAlertChannels(), useEscalationPolicies(), useQuery(overviewQuery)]}
+      otherQueries={[useAlertChannels(), useEscalationPolicies(), useQuery(overviewQuery)]}
       onClose={closeDialog}
     >
       {(monitor, reload) => (

@@ -117,13 +117,13 @@ function RemovalMenu({ record: { id, name } }: { record: Pick<DeletedRecord, "id
       <RowMenu label={t("Actions for {name}", { name })}>
         {() => (
           <DangerItem icon="trash" onClick={() => setRemoving(true)}>
-            {t("Remove for good")}
+            {t("Remove permanently")}
           </DangerItem>
         )}
       </RowMenu>
       {isRemoving && (
         <Confirm
-          title={t("Remove {name} for good?", { name })}
+          title={t("Remove {name} permanently?", { name })}
           verb={t("Remove")}
           onClose={() => setRemoving(false)}
           onConfirm={() => unwrapData(v1["deleted-records"]({ id }).delete())}

@@ -290,7 +290,7 @@ function useTestMail(unsaved: () => MailServerFields | null) {
 }
 
 function TestMail({ test, unsaved }: { test: ReturnType<typeof useTestMail>; unsaved: boolean }) {
-  const { values, input, rest, isBusy, verdict, submit } = test;
+  const { values, input, otherErrors: rest, isBusy, verdict, submit } = test;
   return (
     <Panel title={t("Test e-mail")}>
       <p className="quiet panel-words">
