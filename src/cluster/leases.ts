@@ -106,8 +106,8 @@ export function createLeaseValue<T>(leases: Leases, name: NamedLease, make: (lea
 }
 
 /**
- * Runs work between `start` and `stop` while this node owns the lease. `begin` starts the work, and returns a
- * function that stops it.
+ * Runs work between `start` and `stop` while this node owns the lease. `startWork` returns a function that
+ * stops it.
  */
 export function createLeasedWork(
   { leases, log }: { leases: Leases; log: Log },

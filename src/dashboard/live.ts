@@ -16,8 +16,8 @@ import { mayListen } from "./stream-rules.ts";
 const authorizationIntervalMs = 2_000;
 /** Maximum delay until pages show that results can't be stored. */
 const writeHealthIntervalMs = 1_000;
-/** Maximum delay of results and deliveries from other processes, with other nodes and without. */
-const rescanIntervalMs = { shared: 5_000, alone: 30_000 };
+/** Maximum delay of results and deliveries from other processes, in a cluster and on a single node. */
+const rescanIntervalMs = { cluster: 5_000, singleNode: 30_000 };
 
 type Dependencies = {
   store: Store;
@@ -55,7 +55,7 @@ export class LivePages implements LiveEvents, Collector {
       ),
       setInterval(
         () => this.#rescan(),
-        store.revision() === null ? rescanIntervalMs.shared : rescanIntervalMs.alone,
+        store.revision() === null ? rescanIntervalMs.cluster : rescanIntervalMs.singleNode,
       ),
     ];
   }

@@ -101,7 +101,7 @@ const matchColumns = (shownStatus: string) => `m.id, m.type, m.tags, ${shownStat
   case when s.status in ('down', 'degraded') and ${shownStatus} = s.status then s.since end as troubledSince`;
 
 /**
- * Finds the matching monitors in dashboard order. If there are more than `most`, it returns only the first
+ * Finds the matching monitors in dashboard order. If there are more than `max`, it returns only the first
  * `first`, with totals and the worst monitors.
  */
 export async function findMatches(

@@ -733,7 +733,7 @@ describeInChromium("the Monitors page", (browser) => {
     await page.getByRole("button", { name: /^Undo/ }).click();
     await findRow(page, "NAS").waitFor();
     expect(await isStored("NAS")).toBe(true);
-    // Its deletion would resolve the incident, if the monitor had opened it.
+    // Deleting a monitor resolves the incidents that it opened. A person opened this one.
     const body = { title: "Slow", public: false, monitorIds: [world.idOf("Router")] };
     const incident = await world.ask("POST", "/api/v1/incidents", body);
     await remove("Router");

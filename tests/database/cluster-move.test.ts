@@ -78,7 +78,7 @@ function createDirectoryWithKey(other: string): string {
 }
 
 /**
- * A proxy in front of a node that responds to `path` with `answer`, and forwards everything else.
+ * A proxy in front of a node that responds to `path` with `response`, and forwards everything else.
  */
 function startProxy(
   node: { host: string },

@@ -274,8 +274,8 @@ export const createDoubtfulVerdict = (reason: string): Verdict => ({
 });
 
 /**
- * Expects the usual meaning of each status, with a body that must not be shown. `taken` is a
- * successful response.
+ * Expects the usual meaning of each status, with a body that must not be shown. `acceptedBody` is
+ * the body of a successful response.
  */
 export async function expectUsualVerdicts<T extends ChannelType>(
   provider: Provider<T>,

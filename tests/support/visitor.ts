@@ -36,8 +36,7 @@ type Page = { id: string; slug: string; [field: string]: unknown };
 type PastHeartbeat = Partial<HeartbeatRow> & { ago: number };
 
 /**
- * A dashboard, its engine and its public pages, as seen without a key. Cached pages age only by
- * `age`: data from before the first view is visible at once, later changes after `restart`.
+ * A dashboard, its engine and its public pages, as seen without a key. Data from before the first view is visible at once, later changes after `restart`.
  */
 export async function createVisitor({
   rendersPerMinute = 600,

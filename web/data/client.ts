@@ -191,7 +191,7 @@ addEventListener("pageshow", () => (isLeaving = false));
 /**
  * Maximum body length of a `keepalive` request, in characters. Browsers reject more than 64 KiB.
  */
-const maxKeepaliveBytes = 60_000;
+const maxKeepaliveLength = 60_000;
 
 async function sendToAppliance(url: string, { file, ...init }: Init): Promise<Response> {
   const text = init.body as string | undefined;
@@ -201,7 +201,7 @@ async function sendToAppliance(url: string, { file, ...init }: Init): Promise<Re
   // Eden sets the JSON content type even without a body.
   if (text === undefined) headers.delete("Content-Type");
   if (file) headers.set("Content-Type", file.type);
-  const keepalive = isLeaving && file === undefined && (text ?? "").length < maxKeepaliveBytes;
+  const keepalive = isLeaving && file === undefined && (text ?? "").length < maxKeepaliveLength;
   try {
     const early = init.method === "GET" ? takeEarlyResponse(url, organizationId) : undefined;
     const response = await (early ??

@@ -50,7 +50,7 @@ export function removeSession(store: Store, id: string): Statement {
   return store.db.delete(sessions).where(eq(sessions.id, id));
 }
 
-/** Ends all sessions of the person except `kept`. */
+/** Ends all sessions of the person except `currentToken`. */
 export function removeSessions(store: Store, personId: string, currentToken?: string): Statement {
   const theirs = eq(sessions.personId, personId);
   const ended = currentToken === undefined ? theirs : and(theirs, ne(sessions.id, currentToken));

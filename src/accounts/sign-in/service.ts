@@ -121,7 +121,7 @@ export function signIn(context: VisitorContext, { email, password }: SignIn): Pr
 
 /**
  * Starts a session after a correct password, or waits for a code if two-factor is on. Writes
- * `further` together with it.
+ * `extraStatements` in the same batch.
  */
 export async function admitPerson(
   context: VisitorContext,
@@ -149,7 +149,7 @@ async function assertPasswordAccepted(context: VisitorContext, person: PersonRow
 }
 
 /**
- * Starts a session at this stage and way. Writes `further` together with it. Unless a provider
+ * Starts a session at this stage and way. Writes `extraStatements` in the same batch. Unless a provider
  * signs the person in, links the account at a provider that waits in this browser for this sign-in.
  * Throws StaleRead if the password, the factors or the address changed while they were checked.
  */
@@ -157,7 +157,7 @@ export async function startSession(
   context: VisitorContext,
   person: Pick<PersonRow, "id" | "name" | "emailKey" | "version">,
   stage: "signed-in" | "two-factor",
-  furtherStatements: readonly Statement[] = [],
+  extraStatements: readonly Statement[] = [],
   way: SignInWay = passwordWay,
 ): Promise<Stage> {
   const { store } = context;
@@ -179,7 +179,7 @@ export async function startSession(
       { action, subjectId: id, ...(fields && { fields }) },
     );
   await store.atomic([
-    ...furtherStatements,
+    ...extraStatements,
     guardPersonUnchanged(person),
     ...statements,
     ...linked,

@@ -84,7 +84,7 @@ export function createSetUp(dataDir: string, clock: Clock): SetUp & { token: str
   return { token, ...createSetUpForToken(token, clock, () => rmSync(file, { force: true })) };
 }
 
-/** Accepts this token for 30 minutes or until `end` is called. */
+/** Accepts this token for 30 minutes or until `endSetUp` is called. */
 export function createSetUpForToken(token: string, clock: Clock, remove: () => void): SetUp {
   let until = clock() + validMs;
   const hashText = (text: string) => Buffer.from(sha256(text), "hex");

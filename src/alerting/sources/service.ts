@@ -100,7 +100,7 @@ function buildAddress({ origin }: Scope, { type, name }: StoredSource, token: st
   return `${label || "alerts"}+${token}@${isName ? host : "signalbox.internal"}`;
 }
 
-/** Throws VALIDATION_ERROR for an invalid expression of mail rules. Schemas can't check it: see `assertExpressionsValid`. */
+/** Throws VALIDATION_ERROR for an invalid expression of mail rules. Schemas can't check expressions, because that is asynchronous. */
 export async function assertMailRulesValid({ mailRules }: Pick<NewAlertSource, "mailRules">) {
   if (mailRules === null) return;
   for (const name of ["resolvedWhen", "openWhen", "ignoredWhen"] as const)

@@ -19,7 +19,7 @@ export function createAccessTokenCache() {
   const pendingRequests = new Map<string, Promise<AccessToken>>();
   return {
     /**
-     * Returns the cached token of these credentials, or requests one with `ask`. Concurrent callers share one
+     * Returns the cached token of these credentials, or requests one with `requestToken`. Concurrent callers share one
      * request.
      */
     async getToken(

@@ -56,7 +56,7 @@ export function mapListed<T, U>(
   });
 }
 
-/** Splits entries into portions of about `most` bytes, with at least one entry each. */
+/** Splits entries into portions of about `maxBytes`, with at least one entry each. */
 export function* splitByBytes<T extends { bytes: number }>(
   entries: readonly T[],
   maxBytes: number,

@@ -140,7 +140,7 @@ export function openDataDirectory(directory: string, options: OpenOptions): Data
   };
 }
 
-/** Opens a directory read-only, even while a server runs. The caller must have examined it with `examine`. */
+/** Opens a directory read-only, even while a server runs. The caller must have examined it. */
 export function openToRead(path: string): Pick<DataDirectory, "store" | "vault"> & Disposable {
   const { database: file, key } = getDataFiles(path);
   const database = new Database(file, { readonly: true });

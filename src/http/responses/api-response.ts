@@ -179,7 +179,7 @@ function renderJson(schema: z.core.$ZodType, value: unknown): string {
   return JSON.stringify(result.data);
 }
 
-/** Like `jsonOf`, but in pieces. Long values are rendered entry by entry. */
+/** Like `renderJson`, but in pieces. Long values are rendered entry by entry. */
 export function* renderJsonPieces(schema: z.core.$ZodType, value: unknown): Generator<string> {
   const entries = isLong(value) ? listEntries(schema, value) : null;
   if (entries === null) {

@@ -164,7 +164,7 @@ function chooseName(name: string, group: string | null, takenNames: Set<string>)
 export const buildTokenVariable = ({ key }: OurMonitor): string =>
   `${key.toUpperCase().replace(/\W/g, "_")}_TOKEN`;
 
-/** Converts a monitor to an endpoint; null if Gatus has no such check. `taken` has the identities of earlier ones. */
+/** Converts a monitor to an endpoint; null if Gatus has no such check. `takenNames` has the names of earlier endpoints. */
 export function toGatus(monitor: OurMonitor, takenNames: Set<string>): ForeignEntry | null {
   const { fields } = monitor;
   const { type, interval, paused, tags } = fields;

@@ -210,7 +210,7 @@ export function convertJsonQuery(m: Fields): {
   return { fields: { assertions: [assertion] }, notes, missing };
 }
 
-/** Converts a comparison operator; `same` is the expected value for equality. Returns null without an equivalent. */
+/** Converts a comparison operator; `expectedValue` is for equality. Returns null without an equivalent. */
 export function convertComparison(
   operator: string,
   expected: string,

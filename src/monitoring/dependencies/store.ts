@@ -180,7 +180,7 @@ const innerDependents = [
   },
 ].map((one) => ({ id: one.id, from: `${one.from} and ${hasDependents(one.id)}` }));
 
-/** Returns over how many levels others depend on these monitors. A cycle counts as more than allowed. */
+/** Counts the levels of dependents below these monitors. A cycle counts as more than the maximum. */
 export async function countLevelsBelow(
   { store, organizationId }: Tenant,
   ids: readonly string[],

@@ -57,7 +57,7 @@ async function createMetrics(caller: Caller): Promise<string> {
           .from(incidentCounts)
           .where(eq(incidentCounts.organizationId, organizationId));
   const rows = await readShownMonitors(caller);
-  const isAlone = groupIds === null && (await store.db.$count(organizations)) === 1;
+  const isOnlyOrganization = groupIds === null && (await store.db.$count(organizations)) === 1;
   return formatMetrics([
     createFamily("signalbox_build_info", "gauge", "Version of the executable.", [
       { labels: { version }, value: 1 },
@@ -86,7 +86,7 @@ async function createMetrics(caller: Caller): Promise<string> {
     ),
     buildStorageFamily(store),
     ...(await buildMonitorFamilies(caller, rows)),
-    ...(isAlone ? buildProcessFamilies() : []),
+    ...(isOnlyOrganization ? buildProcessFamilies() : []),
   ]);
 }
 

@@ -9,7 +9,7 @@ import { type Alert, snoozeUntil } from "./data.ts";
 
 const choices = [t("in 1 h"), t("in 8 h"), t("tomorrow 09:00"), t("in 7 d")];
 
-/** The dialog that snoozes an alert until any time. */
+/** The dialog that snoozes an alert until a chosen time. */
 export function SnoozeDialog({ alert, onClose }: { alert: Alert; onClose: () => void }) {
   const zone = useZone();
   const untilOf = (local: string) => toInstantText(local, zone) ?? local;

@@ -45,7 +45,7 @@ type Monitor = Pick<
   "id" | "name" | "type" | "status" | "paused" | "pausedUntil" | "muted"
 >;
 
-/** The actions of people who can change monitors. A monitor without checks of its own has no check. */
+/** Returns the actions of people who can change monitors. `check` is null for paused and push monitors. */
 export function getMonitorActions(monitor: Monitor): ActionsOf<
   "pause" | "pauseUntil" | "mute" | "edit" | "duplicate"
 > & {

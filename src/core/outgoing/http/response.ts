@@ -26,7 +26,7 @@ export type HttpResponse = Head & {
   /** Length of the encoded body in bytes; null if it is unknown before the end. */
   length: number | null;
   /**
-   * Passes each piece of the body to `take` when it arrives. The memory of a piece is reused afterwards. Resolves at
+   * Passes each piece of the body to `onChunk` when it arrives. The memory of a piece is reused afterwards. Resolves at
    * the end; rejects if the body is truncated. Can be called once.
    */
   read(onChunk: (chunk: Buffer) => void): Promise<void>;

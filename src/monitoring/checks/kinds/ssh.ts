@@ -154,7 +154,7 @@ async function exchangeKeys(wire: Wire) {
       : [messageTypes.request, messageTypes.reply];
   wire.write(encodePacket(request, agreement.ours));
   const reply = createReader((await readPacket(wire, response)).subarray(1));
-  const [key, theirs, proof] = [reply.string(), reply.string(), reply.string()];
+  const [key, peerKey, proof] = [reply.string(), reply.string(), reply.string()];
   const type = createReader(key).string().toString("latin1");
   if (!(await isProven())) throw unprovenError();
   const digest = createHash("sha256").update(key).digest("base64").replaceAll("=", "");
@@ -174,8 +174,8 @@ async function exchangeKeys(wire: Wire) {
         .update(Buffer.concat([ownIdentification, banner, ownInit, init, key].map(encodeString)))
         .update(agreement.parameters)
         .update(agreement.ours)
-        .update(encodeString(theirs))
-        .update(encodeMpint(await agreement.secretWith(theirs)))
+        .update(encodeString(peerKey))
+        .update(encodeMpint(await agreement.deriveSecret(peerKey)))
         .digest();
       return proves?.value(keyReader, exchanged, proofReader) ?? false;
     } catch {

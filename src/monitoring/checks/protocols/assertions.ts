@@ -262,7 +262,7 @@ const minUnits = 4;
 export const repeatsSecret = (text: string, secrets: Secrets): boolean =>
   createSecretFinder(secrets)(text);
 
-/** Creates `repeats` for several texts. Computes the starts of secrets once, and full encodings only after a match. */
+/** Creates a `repeatsSecret` for several texts. Computes the starts of secrets once, and full encodings only after a match. */
 export function createSecretFinder(secrets: Secrets): (text: string) => boolean {
   let known: { secret: string; starts: string[] }[] | null = null;
   return (text) => {

@@ -16,7 +16,7 @@ export type Agreement = {
   parameters: Buffer;
   ours: Buffer;
   /** Throws for an invalid value of the server. */
-  secretWith: (theirs: Buffer) => bigint | Promise<bigint>;
+  deriveSecret: (peerKey: Buffer) => bigint | Promise<bigint>;
 };
 
 /** A key exchange method. `create` is null for a group that the server chooses (RFC 4419). */
@@ -50,8 +50,8 @@ function createX25519(): Agreement {
   return {
     parameters: noParameters,
     ours: encodeString(Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url")),
-    secretWith(theirs) {
-      const key = importJwk({ kty: "OKP", crv: "X25519", x: theirs.toString("base64url") });
+    deriveSecret(peerKey) {
+      const key = importJwk({ kty: "OKP", crv: "X25519", x: peerKey.toString("base64url") });
       return toUnsigned(diffieHellman({ privateKey, publicKey: key }));
     },
   };
@@ -64,7 +64,7 @@ function createNistCurve(curve: string): Agreement {
   return {
     parameters: noParameters,
     ours: encodeString(ownKey.getPublicKey()),
-    secretWith: (theirs) => toUnsigned(ownKey.computeSecret(theirs)),
+    deriveSecret: (peerKey) => toUnsigned(ownKey.computeSecret(peerKey)),
   };
 }
 
@@ -133,8 +133,8 @@ async function createDiffieHellman(
   return {
     parameters,
     ours: encodeMpint(await raiseToPower(generator, ownExponent, prime)),
-    async secretWith(theirs) {
-      const other = toUnsigned(theirs);
+    async deriveSecret(peerKey) {
+      const other = toUnsigned(peerKey);
       if (other <= 1n || other >= prime - 1n) throw new Error("The value is outside of the group.");
       return await raiseToPower(other, ownExponent, prime);
     },
