@@ -20,7 +20,7 @@ import type { Progress } from "./sending/queue-rules.ts";
 export function createChannelReceivers(context: SendingContext): Receivers {
   const { store, log, clock } = context;
   return {
-    slots: { shared: 200, kept: 50 },
+    slots: { shared: 200, reserved: 50 },
     looks: [20, 10_000],
     subjectsOf: (organizationId, ids) => findSubjects({ store, organizationId }, ids),
     async find({ organizationId, receiverId }) {

@@ -13,7 +13,7 @@ export function appendEvent({ data, ...event }: Event): Statement {
 
 type EventRow = Omit<LoggedEvent, "data"> & { data: string | null };
 
-const selectEvents = `select seq, organization_id as organizationId, at, type,
+const selectEventsSql = `select seq, organization_id as organizationId, at, type,
   subject_id as subjectId, data from events`;
 
 function parseRow({ data, ...event }: EventRow): LoggedEvent {
@@ -31,7 +31,7 @@ function parseData(text: string): object {
 
 /** Reads the events after a position, oldest first. */
 export async function readSince(store: Store, seq: number, limit: number): Promise<LoggedEvent[]> {
-  const text = `${selectEvents} where seq > ? order by seq limit ?`;
+  const text = `${selectEventsSql} where seq > ? order by seq limit ?`;
   return (await store.query<EventRow>(text, [seq, limit])).map(parseRow);
 }
 
@@ -41,7 +41,7 @@ export async function readSinceOfOrganization(
   organizationId: string,
   { after, upTo, limit }: { after: number; upTo: number; limit: number },
 ): Promise<LoggedEvent[]> {
-  const text = `${selectEvents}
+  const text = `${selectEventsSql}
     where organization_id = ? and seq > ? and seq <= ? order by seq limit ?`;
   return (await store.query<EventRow>(text, [organizationId, after, upTo, limit])).map(parseRow);
 }

@@ -9,7 +9,7 @@ import type { Statement, Store } from "../database/store.ts";
 import type { LoggedEvent } from "./catalog.ts";
 import { listAdministratorOrganizations, recordProblem } from "./problems.ts";
 
-/** Tries until work counts as failing. The first of them take 15 seconds. */
+/** Attempts after which work counts as failing. They take about 15 seconds. */
 const triesUntilReport = 5;
 /** Pause after the first failure. Each further pause is twice as long. */
 const firstPauseMs = 1_000;

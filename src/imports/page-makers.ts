@@ -147,7 +147,7 @@ async function parsePageInput(
     [JSON.stringify(requestedHosts), id],
   );
   const free = requestedHosts.filter(
-    (host) => !scope.ownHosts.reserves(host) && !takenHosts.some((one) => one.host === host),
+    (host) => !scope.ownHosts.isReserved(host) && !takenHosts.some((one) => one.host === host),
   );
   for (const host of requestedHosts)
     if (!free.includes(host))

@@ -46,12 +46,12 @@ export function openLastState(
   return JSON.parse(record) as Fields;
 }
 
-const recordColumns = `select organization_id as organizationId, source, noun, external_id as externalId,
+const recordsSql = `select organization_id as organizationId, source, noun, external_id as externalId,
     record_id as recordId, import_id as importId, adopted, secrets from external_records`;
 
 /** Returns the records that were imported from this source. */
 export function findRecordsOfSource({ store, organizationId }: Tenant, source: string) {
-  return store.query<ExternalRecord>(`${recordColumns} where organization_id = ? and source = ?`, [
+  return store.query<ExternalRecord>(`${recordsSql} where organization_id = ? and source = ?`, [
     organizationId,
     source,
   ]);
@@ -62,7 +62,7 @@ export async function findRecordsOfConfigurations(
   { store, organizationId }: Tenant,
   unread: string | null = null,
 ) {
-  const columns = recordColumns.replace(
+  const columns = recordsSql.replace(
     "secrets from",
     "iif(noun is ?, '{}', secrets) as secrets from",
   );

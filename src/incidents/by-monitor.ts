@@ -40,7 +40,7 @@ type StateChange = {
 const openIncidentSql = `select id from incidents where organization_id = ? and monitor_id = ?
   and origin = 'monitor' and status <> 'resolved' order by id desc limit 1`;
 
-const openOfPerson = `select i.id from incident_monitors m
+const openByPersonSql = `select i.id from incident_monitors m
   join incidents i on i.organization_id = m.organization_id and i.id = m.incident_id
   where m.organization_id = ? and m.monitor_id = ?
     and i.origin = 'manual' and i.public and i.status <> 'resolved'`;
@@ -62,7 +62,7 @@ export async function buildIncidentStatements(
   const open = await find(openIncidentSql);
   const personsIncident =
     open === null && severity !== null
-      ? await find(`${openOfPerson} order by i.id desc limit 1`)
+      ? await find(`${openByPersonSql} order by i.id desc limit 1`)
       : null;
   const known = { hasOwn: open !== null, isNamed: personsIncident !== null };
   const step = decideAutomaticStep(known, severity, change);
@@ -116,7 +116,11 @@ function buildJoining(change: StateChange, incident: IncidentHead): Statement[] 
       ? `${composeIncidentTitle(monitor.name)}. ${reason}`.trim()
       : describeAutomaticUpdate(describeUpdate(change), monitor.name);
   return [
-    guardFound(`exists (${openOfPerson} and i.id = ?)`, [organizationId, monitor.id, incident.id]),
+    guardFound(`exists (${openByPersonSql} and i.id = ?)`, [
+      organizationId,
+      monitor.id,
+      incident.id,
+    ]),
     insertIncidentNote(organizationId, incident.id, createNote(note, actor, at)),
     ...buildAuditAndEvent(
       { organizationId, actor, requestId: null },

@@ -53,7 +53,7 @@ export function listMonths(
   }).filter(({ span }) => span.from <= now);
 }
 
-/** Counts the outages that continued within a range. */
+/** Counts the outages that overlap with a range. */
 export const countOutagesWithin = (
   outages: readonly Pick<Outage, "from" | "to">[],
   { from, to }: Span,

@@ -48,7 +48,7 @@ export function selectEffectiveHosts(
   page: { hosts: readonly string[] },
   ownHosts: OwnHosts,
 ): string[] {
-  return page.hosts.filter((host) => !ownHosts.reserves(host));
+  return page.hosts.filter((host) => !ownHosts.isReserved(host));
 }
 
 /** Returns the public address of a page: its first host name, or else its slug. Without a trailing slash. */

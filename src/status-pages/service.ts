@@ -89,7 +89,7 @@ export const hashPagePassword = ({ organizationId }: Scope, password: string) =>
 
 /** Throws VALIDATION_ERROR for a host name of the appliance itself. */
 export function assertHostsFree({ ownHosts }: Scope, hosts: readonly string[]) {
-  const index = hosts.findIndex((host) => ownHosts.reserves(host));
+  const index = hosts.findIndex((host) => ownHosts.isReserved(host));
   if (index !== -1)
     throw invalidFieldError(
       `hosts[${index}]`,

@@ -15,8 +15,8 @@ const parseReceivers = (names: string): WaitingReceiver[] =>
       failing: name.endsWith("!"),
     }));
 
-function createSlots(shared: number, kept: number) {
-  const turns = createDeliveryTurns({ shared, kept });
+function createSlots(shared: number, reserved: number) {
+  const turns = createDeliveryTurns({ shared, reserved });
   const started: ReturnType<typeof createTurn>[] = [];
   /** Starts all receivers that get a slot and returns their names. */
   const startAll = () => {
@@ -96,8 +96,8 @@ test("every organization gets slots, however long the deliveries of others take"
       size,
       organizations,
       fc.infiniteStream(fc.nat(1_000)),
-      (shared, kept, sizes, dice) => {
-        const turns = createDeliveryTurns({ shared, kept });
+      (shared, reserved, sizes, dice) => {
+        const turns = createDeliveryTurns({ shared, reserved });
         turns.replace(
           sizes.flatMap((count, index) =>
             parseReceivers(Array.from({ length: count }, (_, n) => `${index}-${n}`).join(" ")).map(
@@ -112,10 +112,10 @@ test("every organization gets slots, however long the deliveries of others take"
             busy.push(next);
             begun.set(next.organizationId, (begun.get(next.organizationId) ?? 0) + 1);
           }
-          expect(busy.length).toBeLessThanOrEqual(shared + kept);
+          expect(busy.length).toBeLessThanOrEqual(shared + reserved);
         };
         fill();
-        expect(begun.size).toBeGreaterThanOrEqual(Math.min(sizes.length, kept + 1));
+        expect(begun.size).toBeGreaterThanOrEqual(Math.min(sizes.length, reserved + 1));
         for (let step = 0; step < 200; step++) {
           const [roll = 0] = dice.take(1);
           const [one] = busy.splice(roll % busy.length, 1) as [ReturnType<typeof createTurn>];
@@ -128,7 +128,7 @@ test("every organization gets slots, however long the deliveries of others take"
           for (const { length } of busyByOrganization)
             expect(length).toBeLessThanOrEqual(shared + 1);
         }
-        const endless = sizes.length > shared + kept ? 1 : 0;
+        const endless = sizes.length > shared + reserved ? 1 : 0;
         for (const [index] of sizes.entries())
           expect(begun.get(String(index)) ?? 0).toBeGreaterThan(endless);
       },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
-  findMissed,
+  listUnmatchedAlerts,
   replayAlerts,
   type ReplayedAlerts,
   type ReplayedMonitor,
@@ -76,7 +76,7 @@ describe("a replay", () => {
     const [before, after] = [replay("uduuddduudduu"), replay("uduuddduudduu", { retries: 2 })];
     expect([before.alerts.length, after.alerts.length]).toEqual([3, 1]);
     expect([before.messages, after.messages]).toEqual([6, 2]);
-    const missed = findMissed(before.alerts, after.alerts);
+    const missed = listUnmatchedAlerts(before.alerts, after.alerts);
     expect(missed.map(({ at, until }) => ((until ?? 0) - at) / minute)).toEqual([1, 2]);
   });
 
@@ -132,7 +132,7 @@ describe("a replay", () => {
             ).length;
           expect(countOutages(retries + further)).toBeLessThanOrEqual(countOutages(retries));
           const { alerts } = replay(letters, { retries });
-          expect(findMissed(alerts, alerts)).toEqual([]);
+          expect(listUnmatchedAlerts(alerts, alerts)).toEqual([]);
         },
       ),
       limitTries(200),

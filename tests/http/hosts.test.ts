@@ -75,7 +75,7 @@ test("names in --allowed-host are normalized", () => {
 });
 
 test("every host name of the admin page is reserved, and so are --url, addresses and names without a dot", () => {
-  const { includes, reserves } = createOwnHosts(
+  const { includes, isReserved } = createOwnHosts(
     ["box.example", "NAS.lan."],
     "https://Links.Example:8443/x",
   );
@@ -90,7 +90,7 @@ test("every host name of the admin page is reserved, and so are --url, addresses
   opening.push("192.168.1.5", "[fd00::1]");
   for (const name of opening)
     for (const spelled of [name, name.toUpperCase(), `${name}:3210`])
-      expect([spelled, includes(spelled), reserves(spelled)]).toEqual([spelled, true, true]);
+      expect([spelled, includes(spelled), isReserved(spelled)]).toEqual([spelled, true, true]);
   for (const name of [
     "links.example",
     "LINKS.example.",
@@ -100,7 +100,7 @@ test("every host name of the admin page is reserved, and so are --url, addresses
     "intranet.",
     "",
   ])
-    expect([name, reserves(name)]).toEqual([name, true]);
+    expect([name, isReserved(name)]).toEqual([name, true]);
   for (const name of ["status.box.example", "status.links.example", "lan.example"])
-    expect([name, includes(name), reserves(name)]).toEqual([name, false, false]);
+    expect([name, includes(name), isReserved(name)]).toEqual([name, false, false]);
 });

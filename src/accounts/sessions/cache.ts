@@ -79,7 +79,7 @@ function createMembershipReader(store: Store, passwordsEverywhere: boolean) {
     return (await store.query<StoredMembership>(membershipsSql, parameters)).map(toMembership);
   }
 
-  /** Returns the organizations of a session; null if it opens none because passwords are off in all. */
+  /** Returns the organizations of a session; null if all of them have turned password sign-in off. */
   async function listOpenMemberships(personId: string, way: SignInWay) {
     const open = await listMemberships(personId, way);
     if (open.length > 0 || !way.byPassword) return open;

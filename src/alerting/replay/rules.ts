@@ -246,8 +246,8 @@ function countUntil<T>(list: readonly T[], time: number, timeOf: (one: T) => num
   return low;
 }
 
-/** Returns the alerts during which another replay has none of the same monitor. */
-export function findMissed(
+/** Returns the alerts that overlap with no alert of the same monitor in another replay. */
+export function listUnmatchedAlerts(
   before: readonly ReplayedAlert[],
   after: readonly ReplayedAlert[],
 ): ReplayedAlert[] {

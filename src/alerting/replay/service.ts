@@ -19,7 +19,7 @@ import { findPolicyOfMonitor } from "../policies/rules.ts";
 import { listPolicies, type PolicyRecord } from "../policies/store.ts";
 import type { MessageKind } from "../channels/routing-schema.ts";
 import {
-  findMissed,
+  listUnmatchedAlerts,
   replayAlerts,
   type ReplayedAlert,
   type ReplayedAlerts,
@@ -86,7 +86,7 @@ async function runReplay(scope: Scope, request: NewReplay): Promise<Replay> {
     await replayAll(chosen, before, parents.saved, now),
     await replayAll(chosen, after, parents.requested, now),
   ];
-  const missed = findMissed(was.alerts, is.alerts);
+  const missed = listUnmatchedAlerts(was.alerts, is.alerts);
   const span = { from, until: now };
   const rows = new Map(chosen.map((row) => [row.id, row]));
   return {

@@ -8,10 +8,10 @@ export type DeliveryTurns = Turns<DeliveryTurn>;
  * Orders receivers for delivery. The organization with the fewest deliveries in flight is next;
  * equal ones alternate.
  */
-export function createDeliveryTurns({ shared, kept }: Slots): DeliveryTurns {
+export function createDeliveryTurns({ shared, reserved }: Slots): DeliveryTurns {
   return new Turns<DeliveryTurn>({
     rank: ({ running }) => running,
-    admits: (running, all) => all.running < (running === 0 ? shared + kept : shared),
+    admits: (running, all) => all.running < (running === 0 ? shared + reserved : shared),
     // Failing receivers of an organization share a lane.
     perLane: Math.ceil(shared / 2),
   });

@@ -359,7 +359,7 @@ export type Slots = {
   /** Slots that one organization can use. Failing receivers can use half of them. */
   shared: number;
   /** Additional slots for organizations without a delivery in flight. */
-  kept: number;
+  reserved: number;
 };
 
 /** All receivers of one type. */

@@ -4,7 +4,7 @@ import { type SweepContext, sweepLog, sweepRows } from "../../database/backup/sw
 /** Days for which alerts and their deliveries are stored. */
 export const deliveryDays = 90;
 
-const oldestDeliveries = `select seq, created_at as at,
+const oldestDeliveriesSql = `select seq, created_at as at,
     1 + (select count(*) from delivery_alerts t
       where t.organization_id = d.organization_id and t.delivery_id = d.id) as rows
   from deliveries d where seq > ? order by seq limit ?`;
@@ -12,7 +12,7 @@ const oldestDeliveries = `select seq, created_at as at,
 /** Removes old completed deliveries from the log, old messages without deliveries, and old alerts without messages. */
 export async function sweepAlerts(context: SweepContext): Promise<void> {
   const retentionMs = deliveryDays * dayMs;
-  await sweepLog(context, { name: "deliveries", retentionMs }, oldestDeliveries, (from, to) => [
+  await sweepLog(context, { name: "deliveries", retentionMs }, oldestDeliveriesSql, (from, to) => [
     {
       text: "delete from deliveries where seq > ? and seq <= ? and due_at is null",
       parameters: [from, to],

@@ -10,7 +10,7 @@ export type OwnHosts = {
    * Whether status pages can't use this name: hosts of the appliance, the host of `--url`, addresses, and names
    * without a dot.
    */
-  reserves: (host: string) => boolean;
+  isReserved: (host: string) => boolean;
 };
 
 /** Normalizes a Host header or an option: lower case, without port and trailing dot. */
@@ -34,7 +34,7 @@ export function createOwnHosts(allowed: readonly string[], url?: string): OwnHos
   const isOwnName = (name: string) => addressPattern.test(name) || names.has(name);
   return {
     includes: (host) => isOwnName(normalizeHostName(host)),
-    reserves(host) {
+    isReserved(host) {
       const name = normalizeHostName(host);
       return isOwnName(name) || name === linked || isIP(name) !== 0 || !name.includes(".");
     },

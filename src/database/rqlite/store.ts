@@ -177,7 +177,7 @@ class Writer {
         id,
       ]),
       ...this.#sweep(),
-      [markerTextUnlessNewer, this.#fences.migrations, marker],
+      [markerUnlessNewerSql, this.#fences.migrations, marker],
     ];
     let isUnknown = false;
     const hasHappened = () => {
@@ -231,7 +231,7 @@ class Writer {
 
 const markerSql = "insert into write_markers (id) values (?)";
 /** Statement that violates NOT NULL if the database has more migrations than this program knows. */
-const markerTextUnlessNewer = `insert into write_markers (id)
+const markerUnlessNewerSql = `insert into write_markers (id)
   select case when (select count(*) from __drizzle_migrations) <= ? then ? end`;
 const writtenByNewerError = () =>
   unavailableError("a newer Signalbox has upgraded the data: this one can only read it");

@@ -6,9 +6,9 @@ import { type SweepContext, sweepRows } from "../../database/backup/sweeping.ts"
 type Retention = { heartbeatDays: number; hourDays: number };
 
 /** Monitors per query. */
-const keysInTurn = 50;
+const monitorsPerQuery = 50;
 /** Hours or days per query. */
-const periodsInTurn = 1_000;
+const periodsPerQuery = 1_000;
 
 /** Deletes heartbeats, screenshots and hourly sums past their retention. */
 export async function sweepResults(context: SweepContext, { heartbeatDays, hourDays }: Retention) {
@@ -17,12 +17,12 @@ export async function sweepResults(context: SweepContext, { heartbeatDays, hourD
   // Deleted monitors are included, because they can be restored.
   const live = `select key, exists (select 1 from heartbeats where monitor_key = key and at < ?) as isOld
     from (select key from monitor_states union all
-      select monitor_key from deleted_records where monitor_key is not null) where key > ? order by key limit ${keysInTurn}`;
+      select monitor_key from deleted_records where monitor_key is not null) where key > ? order by key limit ${monitorsPerQuery}`;
   for (let last = -1; !isOver();) {
     const keys = await store.query<{ key: number; isOld: 0 | 1 }>(live, [oldest, last]);
     for (const { key, isOld } of keys) if (isOld) await sweepHeartbeats(context, key, oldest);
     last = keys.at(-1)?.key ?? last;
-    if (keys.length < keysInTurn) break;
+    if (keys.length < monitorsPerQuery) break;
     await Bun.sleep(0);
   }
   await sweepRows(context, "screenshots", "at < ?", [oldest]);
@@ -89,11 +89,11 @@ async function sweepSums(
   const rowsSql = `${table} where monitor_key = ? and ${period} in (select value from json_each(?))`;
   let from = first;
   await inPortions(async () => {
-    const periods = Array.from({ length: periodsInTurn }, (_, index) => from + index);
+    const periods = Array.from({ length: periodsPerQuery }, (_, index) => from + index);
     const parameters = [key, JSON.stringify(periods)];
     const found = await store.query(`select 1 from ${rowsSql} limit 1`, parameters);
     if (found.length > 0) await store.atomic([{ text: `delete from ${rowsSql}`, parameters }]);
-    from += periodsInTurn;
+    from += periodsPerQuery;
     return from <= last;
   });
 }

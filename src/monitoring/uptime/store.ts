@@ -319,7 +319,7 @@ export async function listPoints(
 ): Promise<Point[]> {
   if (source === "heartbeats") {
     type Row = Omit<Point, keyof Percentiles> & { latencies: string };
-    const rows = await store.query<Row>(rawPoints, [
+    const rows = await store.query<Row>(rawPointsSql, [
       from,
       width,
       width,
@@ -411,7 +411,7 @@ export async function findFinestSource(
   return "heartbeats";
 }
 
-const rawPoints = `select (at - ?) / ? * ? + ? as at, ${heartbeatStatuses
+const rawPointsSql = `select (at - ?) / ? * ? + ? as at, ${heartbeatStatuses
   .map((status) => `sum(seconds * (status = ${codeOf(status)})) as ${status}Seconds`)
   .join(", ")}, count(latency_ms) as latencyCount, coalesce(sum(latency_ms), 0) as latencySum,
   min(latency_ms) as latencyMin, max(latency_ms) as latencyMax,

@@ -21,7 +21,7 @@ const names = namedTables.map(
     `(select ${column} from ${table} s where s.organization_id = e.organization_id and s.id = e.subject_id)`,
 );
 
-const columns = `select e.seq, e.at, e.actor_type as "actorType", e.actor_id as "actorId",
+const selectSql = `select e.seq, e.at, e.actor_type as "actorType", e.actor_id as "actorId",
   e.actor_name as "actorName", e.action, e.tool, e.subject_id as "subjectId", e.fields, e.changes,
   e.subject_name as "subjectName", coalesce(${names.join(", ")},
     (select name from ${getTableName(people)} where id = e.subject_id),
@@ -135,7 +135,7 @@ async function* findMatches(
   }
 }
 
-const entriesSql = `${columns} and e.seq in (select value from json_each(?)) order by e.seq`;
+const entriesSql = `${selectSql} and e.seq in (select value from json_each(?)) order by e.seq`;
 
 const readEntries = ({ store, organizationId }: Tenant, seqs: readonly number[]) =>
   store.query<EntryRow>(entriesSql, [organizationId, JSON.stringify(seqs)]);
@@ -153,7 +153,7 @@ export async function findEntryPage(
       `select count(*) as total from ${getTableName(auditEntries)} e where e.organization_id = ?`,
       [organizationId],
     );
-    const rows = await store.query<EntryRow>(`${columns} order by e.seq desc limit ? offset ?`, [
+    const rows = await store.query<EntryRow>(`${selectSql} order by e.seq desc limit ? offset ?`, [
       organizationId,
       per_page,
       offset,

@@ -19,7 +19,7 @@ export class PageHosts {
   /** Reads the hosts of all pages, and ignores names of the appliance itself. */
   async refresh() {
     const rows = await findHosts(this.#store);
-    const hosts = rows.filter(({ host }) => !this.#ownHosts.reserves(host));
+    const hosts = rows.filter(({ host }) => !this.#ownHosts.isReserved(host));
     this.#slugs = new Map(hosts.map(({ host, slug }) => [host, slug]));
   }
 

@@ -35,7 +35,7 @@ import { isListening, receiverTypeOf } from "./rules.ts";
 import { findSubscriber, findNoticeOfDelivery, type SubscriberRow } from "./store.ts";
 
 /** Maximum parallel deliveries. One mail server accepts fewer connections than many webhooks together. */
-const slots = { mailbox: { shared: 8, kept: 2 }, webhook: { shared: 50, kept: 10 } };
+const slots = { mailbox: { shared: 8, reserved: 2 }, webhook: { shared: 50, reserved: 10 } };
 
 type Context = SendingContext & { ownHosts: OwnHosts };
 type PageLinks = NoticeOrigin & { root: string; slug: string };

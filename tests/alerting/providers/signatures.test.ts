@@ -47,10 +47,10 @@ describe("the reference library accepts our signature", () => {
     const secrets = fc.tuple(fc.constantFrom("", "whsec_", "WHSEC_"), like);
     await fc.assert(
       fc.asyncProperty(secrets, async ([prefix, rest]) => {
-        const taken = SigningSecret.safeParse(prefix + rest);
-        if (!taken.success) return;
+        const parsed = SigningSecret.safeParse(prefix + rest);
+        if (!parsed.success) return;
         count++;
-        const { headers, body } = await sendSigned(taken.data, Date.now(), [createAlert("test")]);
+        const { headers, body } = await sendSigned(parsed.data, Date.now(), [createAlert("test")]);
         expect(new Webhook(prefix + rest).verify(body, headers)).toEqual(JSON.parse(body));
       }),
       { numRuns: 100 },

@@ -409,8 +409,8 @@ const setCommon = {
   reminderInterval: 3600,
 };
 
-/** Secrets without which a field of `set` is rejected. */
-const otherHalves: Partial<Record<keyof typeof newMonitors, object>> = {
+/** Secrets that a field of `set` requires. */
+const requiredSecrets: Partial<Record<keyof typeof newMonitors, object>> = {
   ldap: { password: "secret" },
   docker: { clientKey },
 };
@@ -420,7 +420,7 @@ describe("each type", () => {
     const known = type as keyof typeof newMonitors;
     const isSecret = ([name]: [string, unknown]) => name in monitorKinds[known].secrets;
     const secrets = Object.fromEntries(Object.entries(needed).filter(isSecret));
-    const sent = { ...secrets, ...otherHalves[known] };
+    const sent = { ...secrets, ...requiredSecrets[known] };
     const shownFields = Object.fromEntries(Object.entries(needed).filter((one) => !isSecret(one)));
 
     test(`${type}: absent fields get their default`, async () => {

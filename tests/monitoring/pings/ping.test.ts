@@ -13,7 +13,7 @@ const otherRun = "123e4567-e89b-12d3-a456-426614174001";
 type OpenedOrganization = TestAppliance["ours"];
 
 /** An appliance with one push monitor, and a function that pings it. */
-async function createPinged(fields: object = {}) {
+async function createPingedJob(fields: object = {}) {
   const watch = await createWatch();
   const job = await watch.createJob(fields);
   await watch.engine.runOnce();
@@ -38,7 +38,7 @@ const createPingKey = async ({ scope }: OpenedOrganization) =>
 
 describe("a ping", () => {
   test("responds as Healthchecks does, to HEAD, GET and POST", async () => {
-    const { ping, uuid, job } = await createPinged();
+    const { ping, uuid, job } = await createPingedJob();
     expect(uuid).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     for (const method of ["HEAD", "GET", "POST"]) {
       const { headers, status, text } = await ping("", method);
@@ -52,7 +52,7 @@ describe("a ping", () => {
 
   test("resumes a paused monitor at the end of a run, but not one of a paused group", async () => {
     const { ping, id, changeMonitor, readMonitor, readStatus, api, engine, job, ours } =
-      await createPinged();
+      await createPingedJob();
     await changeMonitor(id, { paused: true });
     await engine.runOnce();
     for (const path of ["/start", "/log"]) await ping(path);
@@ -69,7 +69,7 @@ describe("a ping", () => {
   });
 
   test("reports a start, a failure, a log and an exit status", async () => {
-    const { ping, readStatus, id, time, job, readMonitor } = await createPinged({ retries: 3 });
+    const { ping, readStatus, id, time, job, readMonitor } = await createPingedJob({ retries: 3 });
     await ping("/start");
     expect(await readStatus(id)).toBe("pending");
     time.now += 90_000;
@@ -95,7 +95,7 @@ describe("a ping", () => {
   });
 
   test("with a wrong address, exit status or run ID is rejected with the text of Healthchecks", async () => {
-    const { ping, send, job } = await createPinged();
+    const { ping, send, job } = await createPingedJob();
     for (const [response, status, text] of [
       [await ping("/256"), 400, "invalid url format"],
       [await ping("?rid=1"), 400, "invalid uuid format"],
@@ -111,7 +111,7 @@ describe("a ping", () => {
   });
 
   test("has the duration of its own run when runs overlap", async () => {
-    const { ping, time, job } = await createPinged();
+    const { ping, time, job } = await createPingedJob();
     await ping(`/start?rid=${run}`);
     time.now += 10_000;
     await ping(`/start?rid=${otherRun}`);
@@ -133,7 +133,7 @@ describe("a ping", () => {
   });
 
   test("stores the start of its body, without escape sequences, and only the last 100", async () => {
-    const { post, job, id, api } = await createPinged();
+    const { post, job, id, api } = await createPingedJob();
     await post("", "\u001b[31mcopied\u001b[0m\r\n12 tables");
     await post("/log", `${"ä".repeat(500_000)}`);
     const { reports } = await job();
@@ -146,7 +146,7 @@ describe("a ping", () => {
   });
 
   test("fails if its body has a failure keyword, or no success keyword", async () => {
-    const { post, ping, readMonitor, id } = await createPinged({
+    const { post, ping, readMonitor, id } = await createPingedJob({
       failureKeywords: ["ERROR"],
       successKeywords: ["done"],
     });
@@ -168,7 +168,7 @@ describe("a ping", () => {
   });
 
   test("from Alertmanager's Watchdog is a failure when the alert ends", async () => {
-    const { post, readStatus, id } = await createPinged();
+    const { post, readStatus, id } = await createPingedJob();
     const send = (status: string) =>
       post(
         "",
@@ -192,7 +192,7 @@ describe("a flapping job", () => {
 
   test("has all its reports stored, and a bounded number of state changes, of which the last is right", async () => {
     const { ping, readStateChanges, readBeats, readStatus, readMonitor, advance, id } =
-      await createPinged();
+      await createPingedJob();
     for (let round = 0; round < changes; round++) {
       expect((await ping("")).status).toBe(200);
       expect((await ping("/fail")).status).toBe(200);
@@ -214,7 +214,7 @@ describe("a flapping job", () => {
   });
 
   test("does not get a postponed state of before a pause", async () => {
-    const { ping, advance, readStatus, changeMonitor, engine, id } = await createPinged();
+    const { ping, advance, readStatus, changeMonitor, engine, id } = await createPingedJob();
     for (let round = 0; round < changes / 2; round++) {
       await ping("");
       await ping("/fail");
@@ -229,7 +229,7 @@ describe("a flapping job", () => {
   });
 
   test("gets its right state also after a restart", async () => {
-    const { ping, readStatus, id, appliance } = await createPinged();
+    const { ping, readStatus, id, appliance } = await createPingedJob();
     for (let round = 0; round < changes / 2; round++) {
       await ping("/fail");
       await ping("");
@@ -243,7 +243,7 @@ describe("a flapping job", () => {
 });
 
 test("a token is found by its hash, which no stored or queried text reveals", async () => {
-  const { ping, uuid, store } = await createPinged();
+  const { ping, uuid, store } = await createPingedJob();
   const queried: unknown[] = [];
   const query = store.query.bind(store);
   store.query = (text, parameters) => {
@@ -262,7 +262,7 @@ test("a token is found by its hash, which no stored or queried text reveals", as
 });
 
 test("a deleted job is not found any more", async () => {
-  const { ping, api, id } = await createPinged();
+  const { ping, api, id } = await createPingedJob();
   expect((await ping("")).status).toBe(200);
   await api("DELETE", `/api/v1/monitors/${id}`);
   expect((await ping("")).status).toBe(404);
@@ -270,7 +270,7 @@ test("a deleted job is not found any more", async () => {
 
 describe("a ping with a ping key", () => {
   test("finds the monitor by its slug, and creates it on request", async () => {
-    const watch = await createPinged({ slug: "database-backup" });
+    const watch = await createPingedJob({ slug: "database-backup" });
     const { send, id, job, api, monitor } = watch;
     const key = await createPingKey(watch.ours);
     expect(await send(`${key}/database-backup/start`)).toMatchObject({ status: 200, text: "OK" });
@@ -293,7 +293,7 @@ describe("a ping with a ping key", () => {
   });
 
   test("neither reaches another organization, nor reads or writes anything else", async () => {
-    const watch = await createPinged({ slug: "nightly" });
+    const watch = await createPingedJob({ slug: "nightly" });
     const { send, theirs, stranger } = watch;
     const key = await createPingKey(theirs);
     expect((await send(`${key}/nightly`)).status).toBe(404);
@@ -309,7 +309,7 @@ describe("a ping with a ping key", () => {
 
 describe("a run", () => {
   test("that takes longer than its maximum is down, and up when it finishes", async () => {
-    const { ping, advance, readMonitor, id } = await createPinged({
+    const { ping, advance, readMonitor, id } = await createPingedJob({
       interval: 86_400,
       maximumRunTime: 120,
     });
@@ -327,7 +327,10 @@ describe("a run", () => {
   });
 
   test("without a maximum must finish within the grace period, as in Healthchecks", async () => {
-    const { ping, advance, readStatus, id } = await createPinged({ interval: 86_400, grace: 300 });
+    const { ping, advance, readStatus, id } = await createPingedJob({
+      interval: 86_400,
+      grace: 300,
+    });
     await ping("/start");
     await advance(290);
     expect(await readStatus(id)).toBe("pending");
@@ -339,7 +342,7 @@ describe("a run", () => {
 describe("a schedule", () => {
   // The clock of the test starts on Friday, 2026-11-20.
   test("decides when a job is late, with its grace period", async () => {
-    const { ping, advance, readMonitor, readStatus, id, time, job } = await createPinged({
+    const { ping, advance, readMonitor, readStatus, id, time, job } = await createPingedJob({
       schedule: "*/10 * * * *",
       timeZone: "Europe/Berlin",
       grace: 30,
@@ -360,7 +363,7 @@ describe("a schedule", () => {
   });
 
   test("that is invalid is rejected with its field", async () => {
-    const { api } = await createPinged();
+    const { api } = await createPingedJob();
     for (const [schedule, message] of [
       ["61 * * * *", "has an invalid minute"],
       ["0 0 * * mun", "has an invalid day of the week"],
@@ -377,7 +380,7 @@ describe("a schedule", () => {
 });
 
 test("a result of Gatus' external endpoints is a report", async () => {
-  const { stranger, uuid, readMonitor, id } = await createPinged();
+  const { stranger, uuid, readMonitor, id } = await createPingedJob();
   const send = (query: string, token = uuid) =>
     stranger("POST", `/api/v1/endpoints/core_job/external?${query}`, {
       headers: { Authorization: `Bearer ${token}` },

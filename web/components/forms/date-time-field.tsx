@@ -202,7 +202,7 @@ function ChipField({
   );
 }
 
-/** What the typed text means: its length, its distance from now, or examples of what can be typed. */
+/** Interprets the typed text: shows the duration, the distance from now, or examples. */
 function Meaning({
   zone,
   value,

@@ -33,10 +33,10 @@ type Job = {
   terms: JobLimits;
   client: string;
   lane: string | null;
-  /** Entry in the heap; null while no time is set at which to examine the job. */
+  /** Entry in the heap; null while the job has no time to be examined. */
   entry: Entry | null;
   /** Whether it is due and has not started. */
-  waits: boolean;
+  isWaiting: boolean;
 };
 /** Time at which to examine a job. The job can have been postponed since. */
 type Entry = { at: number; key: number };
@@ -92,7 +92,7 @@ export class Scheduler {
       const job = this.jobs.get(next.key);
       if (job?.entry !== next) continue;
       job.entry = null;
-      if (job.waits) {
+      if (job.isWaiting) {
         if (!this.runs.has(job.key)) this.work.overdue(job.key);
         due.push(job);
       } else if (job.at > next.at) {
@@ -128,7 +128,7 @@ export class Scheduler {
 
   /** Number of due jobs that wait in the queue or for the end of their previous run. */
   countWaiting() {
-    return this.jobs.values().reduce((count, { waits }) => count + Number(waits), 0);
+    return this.jobs.values().reduce((count, { isWaiting }) => count + Number(isWaiting), 0);
   }
 
   /** Number of organizations with jobs. */
@@ -140,7 +140,7 @@ export class Scheduler {
   findNextDueAt(): number | null {
     for (let next = this.heap[0]; next !== undefined; next = this.heap[0]) {
       const job = this.jobs.get(next.key);
-      if (job?.entry === next && (job.waits || job.at <= next.at)) return next.at;
+      if (job?.entry === next && (job.isWaiting || job.at <= next.at)) return next.at;
       pop(this.heap);
       if (job?.entry === next) this.examineAt(job, job.at);
     }
@@ -178,7 +178,7 @@ export class Scheduler {
       this.runs.delete(key);
       if (terms.lane !== null) this.turns.end(buildSlot(terms));
       const next = this.jobs.get(key);
-      if (next?.waits === true) this.enqueue(next);
+      if (next?.isWaiting === true) this.enqueue(next);
       this.count(terms, -1);
       this.startWaiting();
     });
@@ -193,7 +193,7 @@ export class Scheduler {
 
   /** Queues a due job. A job that is still running is queued when its run ends. */
   private enqueue(job: Job) {
-    job.waits = true;
+    job.isWaiting = true;
     if (this.runs.has(job.key)) return;
     if (job.terms.lane === null) void this.start(job);
     else this.turns.add(job);
@@ -208,5 +208,5 @@ const createJob = (key: number, at: number, terms: JobLimits): Job => ({
   terms,
   ...buildSlot(terms),
   entry: null,
-  waits: false,
+  isWaiting: false,
 });

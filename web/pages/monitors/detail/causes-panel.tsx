@@ -79,7 +79,7 @@ function listLines({ certificateExpiredAt, resolved, neighbors, neighborCount, c
           </Line>,
         ]),
     ...[...alike].map(([key, failed]) => (
-      <NeighborsLine key={key} neighbors={failed} words={describeCommon(failed)} />
+      <NeighborsLine key={key} neighbors={failed} count={describeCommon(failed)} />
     )),
     ...changes.map((change, index) => <ChangeLine key={index} change={change} />),
     ...(others.length === 0
@@ -88,8 +88,8 @@ function listLines({ certificateExpiredAt, resolved, neighbors, neighborCount, c
           <NeighborsLine
             key="others"
             neighbors={others}
-            further={hiddenCount}
-            words={tCount(
+            hiddenCount={hiddenCount}
+            count={tCount(
               others.length + hiddenCount,
               "{count} other monitor",
               "{count} other monitors",
@@ -123,20 +123,20 @@ function describeCommon(neighbors: Causes["neighbors"]): string {
 
 const NeighborsLine = ({
   neighbors,
-  words,
-  further = 0,
+  count,
+  hiddenCount = 0,
 }: {
   neighbors: Causes["neighbors"];
-  words: string;
+  count: string;
   /** Neighbors that are not listed. */
-  further?: number;
+  hiddenCount?: number;
 }) => (
   <Line icon={<StateIcon state="down" size={15} />} at={neighbors[0]?.since}>
     {tNode("{monitors} failed within a minute: {names}", {
-      monitors: <b>{words}</b>,
+      monitors: <b>{count}</b>,
       names: <Names neighbors={neighbors} />,
     })}
-    {further > 0 && ` ${t("and {further} more", { further })}`}
+    {hiddenCount > 0 && ` ${t("and {further} more", { further: hiddenCount })}`}
   </Line>
 );
 
