@@ -13,7 +13,7 @@ const all = Object.values(bounds).flatMap((section) => Object.entries<Bound>(sec
 
 test("every limit has a value, a unit and an effect", () => {
   expect(all.length).toBeGreaterThan(60);
-  for (const [name, { value, unit, per, effect: beyond }] of all) {
+  for (const [name, { value, unit, per, effect: effect }] of all) {
     expect([name, Number.isSafeInteger(value) && value > 0]).toEqual([name, true]);
     expect([name, Object.hasOwn(units, unit)]).toEqual([name, true]);
     expect([name, per.trim() !== "", beyond.endsWith(".")]).toEqual([name, true, true]);

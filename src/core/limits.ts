@@ -851,14 +851,14 @@ export const mailBounds = {
     value: 100,
     unit: "requests",
     per: "organization",
-    beyond:
+    effect:
       "One mail or preview is searched at a time, and this many wait. Further mails are rejected for now: 451. Further previews: 429.",
   },
   searchWork: {
     value: 3_000_000,
     unit: "steps",
     per: "mail",
-    beyond: "Further expressions match nothing. All expressions of the source count.",
+    effect: "Further expressions match nothing. All expressions of the source count.",
   },
   mails: {
     value: 100,
