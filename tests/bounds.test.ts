@@ -13,10 +13,10 @@ const all = Object.values(bounds).flatMap((section) => Object.entries<Bound>(sec
 
 test("every limit has a value, a unit and an effect", () => {
   expect(all.length).toBeGreaterThan(60);
-  for (const [name, { value, unit, per, effect: effect }] of all) {
+  for (const [name, { value, unit, per, effect }] of all) {
     expect([name, Number.isSafeInteger(value) && value > 0]).toEqual([name, true]);
     expect([name, Object.hasOwn(units, unit)]).toEqual([name, true]);
-    expect([name, per.trim() !== "", beyond.endsWith(".")]).toEqual([name, true, true]);
+    expect([name, per.trim() !== "", effect.endsWith(".")]).toEqual([name, true, true]);
   }
   expect(formatBound({ value: 65_536, unit: "bytes", per: "", effect: "" })).toBe("64 KiB");
   expect(formatBound({ value: 1, unit: "rows", per: "", effect: "" })).toBe("1 row");
