@@ -74,7 +74,8 @@ const completeProps = ({ labelsFor, isShown, secrets = noSecrets, ...props }: Pr
   labelsFor: labelsFor ?? (() => undefined),
   isShown: isShown ?? (() => true),
   label: props.labels?.label ?? labelFromName(props.name),
-  hint: props.labels?.hint ?? props.kind.schema.description,
+  // Descriptions of the schema are for readers of the API, and only in English.
+  hint: props.labels?.hint,
 });
 
 type Field = ReturnType<typeof completeProps>;

@@ -25,6 +25,7 @@ export const lookLabels: Partial<Record<Name, FieldLabels>> = {
   logoSize: {
     label: t("Logo size"),
     options: { small: t("Small"), medium: t("Medium"), large: t("Large") },
+    hint: t("24, 32 or 56 pixels high."),
   },
   header: { label: t("Header"), options: { left: t("Left"), centered: t("Centered") } },
   layout: {

@@ -161,7 +161,12 @@ export const chatKinds = {
     },
     labels: {
       server: describeServer("http://signal.lan:8080"),
-      number: { label: t("Sender"), placeholder: "+491701234567", mono: true },
+      number: {
+        label: t("Sender"),
+        placeholder: "+491701234567",
+        mono: true,
+        hint: t("The registered number."),
+      },
       recipients: {
         label: t("Recipients"),
         hint: t("Phone numbers, ids of groups (group.…) or user names (u:name.01)."),

@@ -80,7 +80,11 @@ export const mailKinds = {
     labels: {
       apiKey: { label: t("Sending key") },
       region: { ...regionLabels, hint: t("That of the domain.") },
-      domain: { label: t("Domain"), placeholder: "mg.acme.example" },
+      domain: {
+        label: t("Domain"),
+        placeholder: "mg.acme.example",
+        hint: t("From which Mailgun sends."),
+      },
       ...mailLabels,
     },
     secrets: { apiKey: { region: isSameValue } },

@@ -186,11 +186,14 @@ export const programKinds = {
     labels: {
       host: { label: t("Host"), placeholder: "broker.lan", mono: true },
       port: { label: t("Port") },
-      tls: { label: "TLS" },
+      tls: { label: "TLS", hint: t("Usually on port 8883.") },
       username: { label: t("User name") },
       password: { label: t("Password") },
       topic: { label: t("Topic"), mono: true },
-      retain: { label: t("Retain the last message") },
+      retain: {
+        label: t("Retain the last message"),
+        hint: t("For clients that connect later."),
+      },
     },
     secrets: {
       password: { host: isSameHost, port: isSameValue, tls: createStrengthCheck(false, true) },
