@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { addMonths } from "../../src/core/time/clock.ts";
-import { toLocal } from "../../src/core/time/time-zones.ts";
+import { toInstant, toLocal } from "../../src/core/time/time-zones.ts";
 import { listOccurrences } from "../../src/monitoring/maintenance/rules.ts";
 import { toDate, groupEntriesByDay, listWeeks } from "../../web/pages/maintenance/calendar.ts";
+import { buildTimes, buildWindowBody, toValues } from "../../web/pages/maintenance/values.ts";
 import { describePlan } from "../../web/pages/maintenance/recurrence-words.ts";
 import {
   parseRule,
@@ -14,6 +15,55 @@ import {
 // A Sunday, the fourth of its month.
 const sunday = Date.UTC(2026, 10, 22, 2);
 const roundTrip = (rrule: string) => formatRule(parseRule(rrule, sunday));
+
+describe("the editor of a window", () => {
+  const clockChanges = [
+    ["Europe/Berlin", "2026-10-25T01:00Z"],
+    ["Europe/Berlin", "2026-03-29T01:00Z"],
+    ["America/New_York", "2026-11-01T06:00Z"],
+    ["Australia/Lord_Howe", "2026-04-04T15:00Z"],
+    ["America/Santiago", "2026-04-05T03:00Z"],
+  ] as const;
+  const withTimes = (startsAt: string, endsAt: string, timeZone: string) =>
+    toValues({
+      id: "w",
+      title: "Router",
+      description: "",
+      startsAt,
+      endsAt,
+      timeZone,
+      rrule: null,
+      monitorIds: [],
+      groupIds: [],
+      countsUptime: false,
+      public: true,
+      reminderHours: null,
+      progressNotices: true,
+      state: "scheduled",
+      current: null,
+      next: null,
+      createdAt: startsAt,
+      updatedAt: startsAt,
+    });
+
+  test.each(clockChanges)(
+    "changes no time that was not edited, in %s around %s",
+    (zone, change) => {
+      for (let minutes = -180; minutes <= 180; minutes += 10) {
+        const startsAt = new Date(Date.parse(change) + minutes * 60_000 + 30_500).toISOString();
+        const endsAt = new Date(Date.parse(startsAt) + 45 * 60_000).toISOString();
+        const values = withTimes(startsAt, endsAt, zone);
+        expect(buildWindowBody({ ...values, title: "Switch" })).toMatchObject({ startsAt, endsAt });
+        expect(buildTimes(values)).toMatchObject({ startsAt, endsAt });
+        const moved = { ...values, end: "2026-12-24T12:00" };
+        expect(buildWindowBody(moved)).toMatchObject({
+          startsAt,
+          endsAt: new Date(toInstant(Date.UTC(2026, 11, 24, 12), zone)).toISOString(),
+        });
+      }
+    },
+  );
+});
 
 describe("the recurrence editor", () => {
   for (const [rrule, words] of [

@@ -71,6 +71,15 @@ export function toInstantText(clock: string, zone: string): string | null {
   return Number.isNaN(local) ? null : new Date(toInstant(local, zone)).toISOString();
 }
 
+/**
+ * Converts an edited local time to an instant. An unchanged one keeps the instant `before`, because a clock change repeats
+ * local times, and fields have no seconds.
+ */
+export const changeInstant = (clock: string, zone: string, before: string | null): string | null =>
+  before !== null && toClock(Date.parse(before), zone) === clock
+    ? before
+    : toInstantText(clock, zone);
+
 const dayFormat = { weekday: "short", day: "numeric", month: "short", year: "numeric" } as const;
 
 /** Formats `2026-11-22T02:00` as `Sun 22 Nov 2026 02:00`; leaves another text unchanged. */

@@ -1,6 +1,7 @@
+import { useState } from "react";
 import { useZone } from "../../components/display/time.tsx";
 import { DateTimeField } from "../../components/forms/date-time-field.tsx";
-import { toClock, toInstantText } from "../../components/forms/date-time-rules.ts";
+import { changeInstant, toClock } from "../../components/forms/date-time-rules.ts";
 import { FormDialog, useForm } from "../../components/forms/form.tsx";
 import { v1 } from "../../data/client.ts";
 import { nameAlert } from "../../language/server-text.ts";
@@ -12,8 +13,10 @@ const choices = [t("in 1 h"), t("in 8 h"), t("tomorrow 09:00"), t("in 7 d")];
 /** The dialog that snoozes an alert until a chosen time. */
 export function SnoozeDialog({ alert, onClose }: { alert: Alert; onClose: () => void }) {
   const zone = useZone();
-  const untilOf = (local: string) => toInstantText(local, zone) ?? local;
-  const start = { until: toClock(Date.now() + 3_600_000, zone) };
+  const [usualEnd] = useState(() => Date.now() + 3_600_000);
+  const untilOf = (local: string) =>
+    changeInstant(local, zone, new Date(usualEnd).toISOString()) ?? local;
+  const start = { until: toClock(usualEnd, zone) };
   const form = useForm(start, async ({ until }) => {
     await snoozeUntil(alert, untilOf(until));
     onClose();

@@ -1,5 +1,5 @@
 /** Converts between a maintenance window and the values of its editor. */
-import { parseLocal, toClock, toInstantText } from "../../components/forms/date-time-rules.ts";
+import { changeInstant, parseLocal, toClock } from "../../components/forms/date-time-rules.ts";
 import type { Times } from "../../../src/monitoring/maintenance/rules.ts";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import {
@@ -16,6 +16,8 @@ export type Values = {
   description: string;
   start: string;
   end: string;
+  /** Times of the window before the edit; null for a new one. */
+  before: { startsAt: string; endsAt: string } | null;
   timeZone: string;
   plan: Plan;
   monitorIds: string[];
@@ -47,6 +49,7 @@ export function createValues(
     description: "",
     start,
     end,
+    before: null,
     timeZone: zone,
     plan: createDefaultPlan(parseLocal(start)),
     monitorIds: [...monitorIds],
@@ -66,6 +69,7 @@ export function toValues(window: MaintenanceWindow): Values {
     description,
     start,
     end: toClock(Date.parse(window.endsAt), timeZone),
+    before: { startsAt: window.startsAt, endsAt: window.endsAt },
     timeZone,
     plan: parseRule(window.rrule, parseLocal(start)),
     monitorIds,
@@ -77,19 +81,30 @@ export function toValues(window: MaintenanceWindow): Values {
   };
 }
 
-export function buildWindowBody({ start, end, plan, ...values }: Values) {
+export function buildWindowBody({ start, end, before, plan, ...values }: Values) {
+  const { startsAt, endsAt } = readInstants({ start, end, before, timeZone: values.timeZone });
   return {
     ...values,
-    startsAt: toInstantText(start, values.timeZone) ?? start,
-    endsAt: toInstantText(end, values.timeZone) ?? end,
+    startsAt: startsAt ?? start,
+    endsAt: endsAt ?? end,
     rrule: formatRule(plan),
   };
 }
 
+const readInstants = ({
+  start,
+  end,
+  before,
+  timeZone,
+}: Pick<Values, "start" | "end" | "before" | "timeZone">) => ({
+  startsAt: changeInstant(start, timeZone, before?.startsAt ?? null),
+  endsAt: changeInstant(end, timeZone, before?.endsAt ?? null),
+});
+
 /** Times for the preview; null while they are incomplete. */
 export function buildTimes(values: Values): Times | null {
-  const { timeZone, start, end, plan } = values;
-  const [startsAt, endsAt] = [toInstantText(start, timeZone), toInstantText(end, timeZone)];
+  const { timeZone, plan } = values;
+  const { startsAt, endsAt } = readInstants(values);
   return startsAt === null || endsAt === null
     ? null
     : { startsAt, endsAt, timeZone, rrule: formatRule(plan) };

@@ -5,7 +5,7 @@ import type { OnCall, Schedule, ScheduleOverride } from "../../../src/alerting/s
 import { formatTimeSpan } from "../../../src/core/time/times.ts";
 import { useZone } from "../../components/display/time.tsx";
 import { DateTimeField } from "../../components/forms/date-time-field.tsx";
-import { toClock, toInstantText } from "../../components/forms/date-time-rules.ts";
+import { toClock, changeInstant } from "../../components/forms/date-time-rules.ts";
 import { FormDialog, useForm } from "../../components/forms/form.tsx";
 import { v1 } from "../../data/client.ts";
 import { useSignedInPerson } from "../../data/session.ts";
@@ -61,12 +61,10 @@ function useOverrideForm(schedule: Schedule, times: SelectedTimes, onClose: () =
   };
   const buildBody = (values: typeof start) => ({
     personId: values.personId,
-    // The field has no seconds.
     startsAt:
-      values.startsAt === start.startsAt
-        ? new Date(startsAt).toISOString()
-        : (toInstantText(values.startsAt, zone) ?? values.startsAt),
-    endsAt: toInstantText(values.endsAt, zone) ?? values.endsAt,
+      changeInstant(values.startsAt, zone, new Date(startsAt).toISOString()) ?? values.startsAt,
+    endsAt:
+      changeInstant(values.endsAt, zone, new Date(times.endsAt).toISOString()) ?? values.endsAt,
   });
   const describe = (created: ScheduleOverride) => {
     const name = people.find(({ id }) => id === created.personId)?.name ?? t("Someone");
