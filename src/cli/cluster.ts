@@ -29,11 +29,13 @@ export function addCluster(program: Command) {
     .option("--replace", "replace existing data on the cluster, which is stored in a file")
     .action(async ({ replace = false, ...options }: DataOptions & { replace?: boolean }) => {
       const result = await importToCluster({ ...buildMoveOptions(options), replace });
-      const { keptAside, replaced, key } = result;
+      const { keptAside, previousCopy, key } = result;
       printMoved(result, options, [
         `The cluster holds ${describeMoved(result)}, each table compared: the same rows in the same order.`,
         `The file was renamed to ${keptAside}.`,
-        ...(replaced === null ? [] : [`The former data of the cluster is stored as ${replaced}.`]),
+        ...(previousCopy === null
+          ? []
+          : [`The former data of the cluster is stored as ${previousCopy}.`]),
         `Copy ${key} into the data directory of every other machine before it starts.`,
       ]);
     });

@@ -148,7 +148,7 @@ export async function findIncident(tenant: Tenant, id: string): Promise<Incident
   const updates = await listTimeline<UpdateRecord>(tenant, row, "updates");
   const [incident] = await hideMonitors(tenant, [parseHead(row)]);
   if (incident === undefined) return null;
-  // Internal notes are also about the other monitors of an incident, some by these monitors themselves.
+  // Notes can describe any monitor of the incident, so limited callers see them only if they see all of its monitors.
   const isWhole = incident.monitorIds.length === parseMonitorIds(row).length;
   const notes = isWhole ? await listTimeline<IncidentNote>(tenant, row, "notes") : [];
   const impacts = selectImpacts(incident.impacts, incident.monitorIds);

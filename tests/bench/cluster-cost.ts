@@ -84,12 +84,12 @@ async function measureCost({ batch, writes, checks }: Way) {
   const message = { reason: "HTTP 200", message: "HTTP 200" };
   const stand = checks ?? 1;
   let at = Date.parse("2026-11-01T00:00:00Z");
-  let world = 0;
+  let written = 0;
   const write = async () => {
     for (let index = 0; index < batch; index++) {
       // Consecutive results are spread over the rows.
-      const key = ((world++ * 3_089) % monitors) + 1;
-      const latencyMs = 20 + ((world * 7_919) % 400);
+      const key = ((written++ * 3_089) % monitors) + 1;
+      const latencyMs = 20 + ((written * 7_919) % 400);
       at += 60_000 / monitors;
       const found = { status: "up", latencyMs, seconds: 60 * stand, message: null } as const;
       const monitor = { key, epoch: 0, organizationId: "bench", id: `${key}`, lease } as Watched;

@@ -165,7 +165,7 @@ describeInChromium("lists in forms", (browser) => {
         sent.length = 0;
         const form = page.locator(steps.length > 0 ? "[role=dialog] form" : "main form");
         faults.push(...(await useLists(page, form, used)));
-        // Without the draft of the form.
+        // Removes the draft of the form.
         await page.evaluate(() => (localStorage.clear(), sessionStorage.clear()));
         await page.reload();
       }

@@ -155,7 +155,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     const directory = await createFilledDirectory("Ours");
     const { keptAside } = await moveUp(directory, [node]);
     copyFileSync(keptAside, join(directory, "signalbox.db"));
-    expect((await moveUp(directory, [node])).replaced).toBeNull();
+    expect((await moveUp(directory, [node])).previousCopy).toBeNull();
     expect(existsSync(join(directory, "signalbox.db"))).toBe(false);
   });
 
@@ -189,13 +189,13 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
       code: "DATA_UNUSABLE",
       message: expect.stringMatching(/is not empty: it has rows in .*organizations.*--replace/),
     });
-    const { replaced } = await moveUp(second, [node], true);
+    const { previousCopy } = await moveUp(second, [node], true);
     const back = createDirectoryWithKey(second);
     await moveDown(back, node);
     const data = openDataDirectory(back, usual);
     expect(await listNames(data)).toEqual(["Second"]);
     data.close();
-    const [file, dataDir, key] = [replaced ?? "", newDirectory(), join(first, "secret.key")];
+    const [file, dataDir, key] = [previousCopy ?? "", newDirectory(), join(first, "secret.key")];
     expect((await restore({ ...usual, dataDir, file, key })).organizations).toBe(1);
     const restored = openDataDirectory(dataDir, usual);
     expect(await listNames(restored)).toEqual(["First"]);

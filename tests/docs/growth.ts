@@ -175,7 +175,7 @@ type GrowingTable = {
   /** Rows per day with 1,000 monitors every 60 s. */
   daily: number;
   /** Retention in days, or in words. */
-  kept: number | string;
+  retention: number | string;
   /** The option of `serve` that sets the retention. */
   option?: string;
   /** Bounds on the rows that an organization can add. */
@@ -191,7 +191,7 @@ export const growingTables: readonly GrowingTable[] = [
     bytes: rowBytes.result,
     each: "per check",
     daily: 1_440_000,
-    kept: keepResults,
+    retention: keepResults,
     option: "keep-results",
   },
   {
@@ -201,7 +201,7 @@ export const growingTables: readonly GrowingTable[] = [
     bytes: rowBytes.pushReport,
     each: "per report, and its body",
     daily: 0,
-    kept: `the last ${jobBounds.reports.value} of each push monitor`,
+    retention: `the last ${jobBounds.reports.value} of each push monitor`,
   },
   {
     content: "Screenshots",
@@ -210,7 +210,7 @@ export const growingTables: readonly GrowingTable[] = [
     bytes: rowBytes.screenshot,
     each: "per failed `browser` monitor",
     daily: 0,
-    kept: keepResults,
+    retention: keepResults,
     option: "keep-results",
   },
   {
@@ -220,7 +220,7 @@ export const growingTables: readonly GrowingTable[] = [
     bytes: rowBytes.hour,
     each: "per monitor and hour",
     daily: 24_000,
-    kept: keepHours,
+    retention: keepHours,
     option: "keep-hours",
   },
   {
@@ -230,7 +230,7 @@ export const growingTables: readonly GrowingTable[] = [
     bytes: rowBytes.day,
     each: "per monitor and day",
     daily: 1_000,
-    kept: "as long as the monitor exists",
+    retention: "as long as the monitor exists",
   },
   {
     content: "Results of deleted monitors that can't be restored",
@@ -239,7 +239,7 @@ export const growingTables: readonly GrowingTable[] = [
     bytes: rowBytes.removedMonitor,
     each: "per deleted monitor",
     daily: 0,
-    kept: "minutes",
+    retention: "minutes",
   },
   {
     content: "State changes of monitors",
@@ -248,7 +248,7 @@ export const growingTables: readonly GrowingTable[] = [
     bytes: rowBytes.stateChange,
     each: "per change",
     daily: 130,
-    kept: keepHours,
+    retention: keepHours,
     option: "keep-hours",
   },
   {
@@ -258,7 +258,7 @@ export const growingTables: readonly GrowingTable[] = [
     bytes: rowBytes.event,
     each: "per change by a person",
     daily: 200,
-    kept: eventDays,
+    retention: eventDays,
   },
   {
     content: "Audit log",
@@ -267,7 +267,7 @@ export const growingTables: readonly GrowingTable[] = [
     bytes: rowBytes.auditEntry,
     each: "per change by a person",
     daily: 200,
-    kept: keepAudit,
+    retention: keepAudit,
     option: "keep-audit",
   },
   {
@@ -287,7 +287,7 @@ export const growingTables: readonly GrowingTable[] = [
     bytes: rowBytes.delivery,
     each: "per alert and channel",
     daily: 130,
-    kept: deliveryDays,
+    retention: deliveryDays,
   },
   {
     content: "Requests to alert sources",
@@ -296,7 +296,7 @@ export const growingTables: readonly GrowingTable[] = [
     bytes: rowBytes.sourceRequest,
     each: "per request, with its body",
     daily: 0,
-    kept: sourceRequestDays,
+    retention: sourceRequestDays,
   },
   {
     content: "Notices to subscribers",
@@ -305,7 +305,7 @@ export const growingTables: readonly GrowingTable[] = [
     bytes: rowBytes.notice,
     each: "per incident update and page",
     daily: 0,
-    kept: noticeDays,
+    retention: noticeDays,
   },
   {
     content: "Responses stored for an `Idempotency-Key`",
@@ -314,7 +314,7 @@ export const growingTables: readonly GrowingTable[] = [
     bytes: rowBytes.idempotentAnswer,
     each: "per POST or PATCH with a key",
     daily: 0,
-    kept: 1,
+    retention: 1,
   },
   {
     content: "Changes with `hold`, and their outcomes",
@@ -323,7 +323,7 @@ export const growingTables: readonly GrowingTable[] = [
     bytes: rowBytes.heldChange,
     each: "per change",
     daily: 0,
-    kept: 1,
+    retention: 1,
   },
   {
     content: "Deleted records",
@@ -332,7 +332,7 @@ export const growingTables: readonly GrowingTable[] = [
     bytes: rowBytes.deletedRecord,
     each: "per record",
     daily: 1,
-    kept: "30 days (the setting `keepDeletedDays`)",
+    retention: "30 days (the setting `keepDeletedDays`)",
   },
   {
     content: "Sessions",
@@ -341,7 +341,7 @@ export const growingTables: readonly GrowingTable[] = [
     bytes: rowBytes.session,
     each: "per sign-in",
     daily: 0,
-    kept: "12 hours after the last request, 30 days at most",
+    retention: "12 hours after the last request, 30 days at most",
   },
   {
     content: "Incidents",
@@ -363,7 +363,7 @@ export const growingTables: readonly GrowingTable[] = [
     bytes: rowBytes.incident,
     each: "per incident with two updates",
     daily: 6,
-    kept: "until you delete them",
+    retention: "until you delete them",
   },
   {
     content: "Maintenance windows",
@@ -372,14 +372,17 @@ export const growingTables: readonly GrowingTable[] = [
     bytes: rowBytes.maintenanceWindow,
     each: "per window",
     daily: 0,
-    kept: "until you delete them",
+    retention: "until you delete them",
   },
 ];
 
 /** The retention table of docs/operations.md. */
 export function renderGrowthTable(): string {
-  const rows = growingTables.map(({ content, bytes, each, daily, kept, option }) => {
-    const days = typeof kept === "number" ? `${kept} ${kept === 1 ? "day" : "days"}` : kept;
+  const rows = growingTables.map(({ content, bytes, each, daily, retention, option }) => {
+    const days =
+      typeof retention === "number"
+        ? `${retention} ${retention === 1 ? "day" : "days"}`
+        : retention;
     return [
       content,
       `${bytes.toLocaleString("en")} bytes ${each}`,

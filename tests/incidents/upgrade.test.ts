@@ -8,7 +8,7 @@ import { createScratch } from "../support/scratch-directories.ts";
 
 const newDirectory = createScratch();
 
-/** Our migrations up to the one with this name, without it. */
+/** Copies the migrations before the one with this name. */
 function copyMigrations(name: string): string {
   const folder = newDirectory();
   cpSync(assets.migrations, folder, { recursive: true });

@@ -78,7 +78,7 @@ export async function runLoggedCheck(
   }: CheckOptions = {},
 ): Promise<{ outcome: CheckResult; logged: string[] }> {
   const logged: string[] = [];
-  let lastBrowserTurn: Promise<unknown> = Promise.resolve();
+  let lastBrowserRun: Promise<unknown> = Promise.resolve();
   const write = (message: string, fields?: object) =>
     void logged.push(`${message} ${JSON.stringify(fields)}`);
   const log: Log = { info: write, warn: write, error: write };
@@ -104,9 +104,9 @@ export async function runLoggedCheck(
     systemctl: () => systemctl,
     membersOf: async () => [...members],
     browser,
-    browserTurn<T>(work: () => Promise<T>) {
+    runWithBrowser<T>(work: () => Promise<T>) {
       const working = work();
-      lastBrowserTurn = working;
+      lastBrowserRun = working;
       return working;
     },
   };
@@ -114,7 +114,7 @@ export async function runLoggedCheck(
   const checkable = { type, settings, timeoutMs, degradedAfterMs, inverted };
   const outcome = await runCheck(checkable, context, signal);
   // A browser takes a moment to exit.
-  await lastBrowserTurn.catch(() => {});
+  await lastBrowserRun.catch(() => {});
   return { outcome, logged };
 }
 
@@ -148,7 +148,7 @@ export function createCheckContext(ending = new AbortController()): CheckContext
     systemctl: () => null,
     membersOf: async () => [],
     browser: () => null,
-    browserTurn: (work) => work(),
+    runWithBrowser: (work) => work(),
     getCommandFolder: async () => "/nowhere",
     signal: ending.signal,
     step: "connecting",

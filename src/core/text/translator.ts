@@ -30,11 +30,11 @@ type Pattern = {
 type Listener = { onUse(english: string): void; onKeep(text: string): void };
 
 const maxTranslatedTexts = 2_000;
-/** Longer texts are not from the server alone. */
+/** Maximum characters of a translated text. Longer ones contain other programs' text. */
 const maxLength = 2_000;
-/** Sentences, and colons, after which the rest can be of others. */
+/** Maximum sentences and colons at which a text is split to translate its parts. */
 const maxSplits = 12;
-/** Levels of texts within texts. */
+/** Maximum depth of texts within texts. */
 const maxLevels = 6;
 
 /** Returns a function that translates a text. If several patterns match, the longest is used. */

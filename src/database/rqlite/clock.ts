@@ -36,8 +36,8 @@ export function createClockWatch(client: Pick<RqliteClient, "clockOffset">, cloc
   return {
     look: measureOffset,
     offsetMs: computeOffsetMs,
-    /** Description of the clock problem; null if the clock is correct. */
-    async problem(): Promise<string | null> {
+    /** Describes the clock problem; null if the clock is correct. */
+    async findProblem(): Promise<string | null> {
       const age = performance.now() - measuredAt;
       if (age > measureIntervalMs) void measureOffset();
       // Measures again, because the monotonic clock could have stopped instead, such as during sleep.
@@ -52,6 +52,6 @@ export function createClockWatch(client: Pick<RqliteClient, "clockOffset">, cloc
 
 /** Throws UNAVAILABLE while this machine's clock would give new records a wrong time. */
 export async function assertClockInTime(watch: ClockWatch): Promise<void> {
-  const problem = await watch.problem();
+  const problem = await watch.findProblem();
   if (problem !== null) throw unavailableError(problem);
 }

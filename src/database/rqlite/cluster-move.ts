@@ -63,7 +63,7 @@ type Imported = Moved & {
   /** Path of the previous database file. */
   keptAside: string;
   /** Path of a copy of the cluster's previous data; null if the cluster was empty. */
-  replaced: string | null;
+  previousCopy: string | null;
 };
 
 /**
@@ -96,13 +96,13 @@ export async function importToCluster(
         `The cluster is not empty: it has rows in ${tablesWithRows.join(", ")}. Nothing was changed. To replace the cluster's data, add --replace.`,
       );
     const isReplaced = tablesWithRows.length > 0 && !isThere;
-    const replaced = isReplaced ? `${from}.replaced-${clock()}` : null;
+    const previousCopy = isReplaced ? `${from}.replaced-${clock()}` : null;
     if (isThere) print("The cluster already has exactly this data, from an earlier import.");
     else {
       assertFreeSpace(path, statSync(from).size);
       print(`Copying ${from} …`);
       createImage(from, work.image, computeFingerprint(readKey(getDataFiles(path).key)));
-      if (replaced !== null) saveBefore(work.before, replaced);
+      if (previousCopy !== null) saveBefore(work.before, previousCopy);
       await replaceAll(client, {
         image: work.image,
         wanted: expectedContent,
@@ -110,7 +110,7 @@ export async function importToCluster(
         print,
       }).catch((error: unknown) => {
         // Preserves the copy of the previous data if the state of the cluster is unknown.
-        if (error instanceof DataError && replaced !== null) rmSync(replaced);
+        if (error instanceof DataError && previousCopy !== null) rmSync(previousCopy);
         throw error;
       });
     }
@@ -118,7 +118,7 @@ export async function importToCluster(
     const keptAside = `${from}.before-cluster-${clock()}`;
     renameDatabase(data, keptAside);
     const { key } = getDataFiles(path);
-    return { file: from, key, ...measureContent(expectedContent), bytes, keptAside, replaced };
+    return { file: from, key, ...measureContent(expectedContent), bytes, keptAside, previousCopy };
   } catch (error) {
     throw explainError(error);
   } finally {

@@ -52,7 +52,7 @@ export async function openOnRqlite(
     if (options.isExclusive) await assertUsable(client);
     const watch = createClockWatch(client, options.clock);
     await watch.look();
-    const problem = await watch.problem();
+    const problem = await watch.findProblem();
     if (problem !== null)
       throw new DataError("DATA_UNUSABLE", `${toSentence(problem)} Set both by NTP.`);
     const migrated = await upgradeCluster(client, path, options);

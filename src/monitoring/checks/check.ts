@@ -85,7 +85,7 @@ export type CheckContext = OutgoingContext & {
   /** Path of Chromium; null if it is not installed. */
   browser(): string | null;
   /** Runs work with a browser. One page is open at a time; organizations take turns. */
-  browserTurn<T>(work: () => Promise<T>): Promise<T>;
+  runWithBrowser<T>(work: () => Promise<T>): Promise<T>;
   /** Current time in Unix milliseconds. */
   now(): number;
   /** Runs a CPU-bound search. One search runs at a time; organizations take turns. */

@@ -71,7 +71,7 @@ async function runFailingCheck(
       organizationId: "ours",
       accessTokens: createAccessTokenCache(),
       memory: { ...uncountedMemory, end() {} },
-      browserTurn: (work) => work(),
+      runWithBrowser: (work) => work(),
       membersOf: async () => [],
       inTurn: (work) => work(),
     },

@@ -59,7 +59,7 @@ test("the running server may use its ports, and is asked for a response", async 
     "port: ok",
     "public port: ok",
   ]);
-  // Its settings differ from the examined ones.
+  // The running server has another port than the examined settings.
   expect(await listVerdicts({ port: getFreePort() })).toEqual(["server: ok", "port: skipped"]);
   await server.stop(true);
   expect((await listVerdicts({ port }))[0]).toBe("server: problem");

@@ -25,7 +25,7 @@ const emptySection: Section = {
   audience: "everyone",
 };
 
-/** The first section can't be part of another one, also after a reorder. */
+/** Ensures that the first section is not nested, for example after a reorder. */
 const unnestFirst = (sections: readonly Section[]) =>
   sections.map((one, index) => (index === 0 ? { ...one, nested: false } : one));
 

@@ -69,7 +69,7 @@ export function createCheckRunner(
           membersOf: (ids, dependentId) =>
             listMembers({ store: dependencies.store, organizationId }, ids, dependentId),
           inTurn: (work) => searches.run(organizationId, work),
-          browserTurn: (work) => pages.run(organizationId, () => trackUntilEnded(work())),
+          runWithBrowser: (work) => pages.run(organizationId, () => trackUntilEnded(work())),
           accessTokens: tokens,
           authorities: trusted,
         },

@@ -45,7 +45,7 @@ type EngineDependencies = {
   systemctl?: CheckContext["systemctl"];
   membersOf: CheckContext["membersOf"];
   browser?: string | undefined;
-  browserTurn: CheckContext["browserTurn"];
+  runWithBrowser: CheckContext["runWithBrowser"];
   /** Memory for the responses of this check. */
   memory: CheckMemory;
   inTurn: CheckContext["inTurn"];
@@ -158,7 +158,7 @@ class CheckRun {
       systemctl: dependencies.systemctl ?? (() => Bun.which("systemctl")),
       membersOf: dependencies.membersOf,
       browser: () => dependencies.browser ?? findBrowser(),
-      browserTurn: dependencies.browserTurn,
+      runWithBrowser: dependencies.runWithBrowser,
       signal: this.ending.signal,
       step: "connecting",
       memory: dependencies.memory,

@@ -33,7 +33,7 @@ export const checkBrowser: CheckKind<"browser"> = async (settings, context) => {
   const browser = context.browser();
   if (browser === null) throw new LocalFailure("there is no Chromium here (see --browser)");
   context.step = "waiting for the browser";
-  return context.browserTurn(async () => {
+  return context.runWithBrowser(async () => {
     if (context.signal.aborted) throw new LocalFailure("the check was stopped");
     context.step = "starting the browser";
     const proxy = await JudgingProxy.start(context, maxBytes);
