@@ -102,7 +102,7 @@ async function measureCost({ batch, writes, checks }: Way) {
   const before = await measure(nodes, leader);
   for (let written = 0; written < writes; written++) await write();
   const after = await measure(nodes, leader);
-  const total = world * stand;
+  const total = written * stand;
   const averagePerCheck = (of: (one: typeof after) => number) => (of(after) - of(before)) / total;
   // Measured separately, because counting costs CPU time.
   const syncs = await countSyncs(leader.pid());

@@ -101,7 +101,7 @@ const childTables = [
   "delivery_attempts",
 ];
 
-const tablesByDays = growingTables.flatMap(({ content, tables, kept: days }) =>
+const tablesByDays = growingTables.flatMap(({ content, tables, retention: days }) =>
   typeof days === "number" ? tables.map((name) => ({ content, name, days })) : [],
 );
 
