@@ -115,7 +115,7 @@ describe("1,800 connections that ask for a page of 3.6 MB and read nothing", () 
     expect(length).toBeGreaterThan(3_000_000);
     const attack = (port: number, count: number, suffix: string, encoding: string) => {
       const head = `GET ${path}${suffix} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: ${encoding}\r\n\r\n`;
-      return openManyConnections(port, 400, { sends: head, reads: false });
+      return openManyConnections(port, count, { sends: head, reads: false });
     };
     using connections = new DisposableStack();
     for (const port of [server.port, publicPort])
