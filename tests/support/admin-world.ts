@@ -174,7 +174,7 @@ export async function pressButton(page: Page, name: string) {
  * proves that nothing of the earlier one is left.
  */
 export async function moveTo(page: Page, path: string) {
-  const between = page.getByRole("heading", { name: "Page not found" });
+  const between = page.getByRole("heading", { name: /^(Page not found|Seite nicht gefunden)$/ });
   const show = (path: string) => page.evaluate((path) => history.pushState({}, "", path), path);
   await show("/nowhere");
   await between.waitFor();
