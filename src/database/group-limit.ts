@@ -55,7 +55,7 @@ export const noMonitorError = () =>
   });
 
 const inGroups = "in (select value from json_each(?3))";
-/** An incident that a monitor opened is about this monitor, also if it concerns others. */
+/** An incident that a monitor opened is about this monitor, even if it concerns others. */
 const isAbout = (incident: string) =>
   `(${incident}.origin <> 'monitor' or ${incident}.monitor_id = m.id)`;
 const incidentSql = `select m.group_id ${inGroups} as own, ${isAbout("i")} as about

@@ -84,7 +84,7 @@ export async function readBytes(
   const chunked = request.headers.has("transfer-encoding");
   if (lengthOf(request) > maxLength) throw tooLargeError(maxLength);
   if (!chunked && lengthOf(request) === 0) return new Uint8Array();
-  const arrived = reserveBytes(client, chunked ? maxLength : lengthOf(request));
+  const release = reserveBytes(client, chunked ? maxLength : lengthOf(request));
   try {
     const isStreamed = chunked || lengthOf(request) > maxBytes;
     return await (isStreamed
@@ -94,7 +94,7 @@ export async function readBytes(
     if (error instanceof AppError) throw error;
     throw new AppError("BAD_REQUEST", "The body did not arrive completely.");
   } finally {
-    arrived();
+    release();
   }
 }
 
@@ -122,7 +122,7 @@ export async function readStart(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const chunked = request.headers.has("transfer-encoding");
   if (!chunked && lengthOf(request) === 0) return new Uint8Array();
-  const arrived = reserveBytes(client, maxLength);
+  const release = reserveBytes(client, maxLength);
   const parts: Uint8Array[] = [];
   let total = 0;
   try {
@@ -140,7 +140,7 @@ export async function readStart(
   } catch {
     throw new AppError("BAD_REQUEST", "The body did not arrive completely.");
   } finally {
-    arrived();
+    release();
   }
 }
 

@@ -117,7 +117,7 @@ async function composeTitle(
 }
 
 /**
- * Sends the report of the last week or month to its recipients, also if they have it. Throws NOT_FOUND if it is not set
+ * Sends the report of the last week or month to its recipients, even if they already have it. Throws NOT_FOUND if it is not set
  * up, CONFLICT without a mail server, and while the same report is being sent, RATE_LIMITED.
  */
 export async function sendReportMail(

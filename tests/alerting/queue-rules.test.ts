@@ -164,7 +164,7 @@ describe("a waiting new delivery", () => {
     ],
     ["nor during an attempt", sendOnward(createFailing("a", ["shop"], taken), news), "nothing"],
     [
-      "does so also if the whole channel fails, starting with the oldest",
+      "does so even if the whole channel fails, starting with the oldest",
       sendOnward(createFailing("a", ["x"]), createFailing("b", ["y"]), createQueued("c", ["z"])),
       "a",
     ],

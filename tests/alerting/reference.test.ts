@@ -164,22 +164,22 @@ function deriveMessages(history: readonly ModelEvent[], reminderMs: number | nul
   };
   for (const [index, one] of history.entries()) {
     const { at } = one;
-    if (one.is === "monitor") facts = { ...facts, ...one.now };
+    if (one.kind === "monitor") facts = { ...facts, ...one.now };
     const audience = { muted: facts.muted, channels: facts.attached };
-    const isUnmuted = one.is === "monitor" && one.now.muted === false && !isRecorded;
+    const isUnmuted = one.kind === "monitor" && one.now.muted === false && !isRecorded;
     if (isUnmuted && (status === "down" || status === "degraded"))
-      if (history[index + 1]?.is !== "state")
+      if (history[index + 1]?.kind !== "state")
         follow(stepAfterMute(memory, message, status, audience), at);
-    if (one.is === "state") isRecorded = true;
-    else if (one.is === "look" && facts.muted) isRecorded = false;
-    if (one.is === "state") {
+    if (one.kind === "state") isRecorded = true;
+    else if (one.kind === "look" && facts.muted) isRecorded = false;
+    if (one.kind === "state") {
       follow(
         stepAfterChange(memory, message, { from: status, to: one.to, at }, audience, reminderMs),
         at,
       );
       status = one.to;
     }
-    if (one.is !== "look") continue;
+    if (one.kind !== "look") continue;
     const steady = stepAfterFlapping(memory, message, status, audience, at);
     if (steady !== null) follow(steady, at);
     else if (memory.remindAt !== null && memory.remindAt <= at)
@@ -208,18 +208,18 @@ test("the rules agree with the model over random histories of a monitor", () => 
     fc.property(courses, fc.constantFrom(null, 300_000, 1_000_000), (course, reminderMs) => {
       const monitor = "m";
       const current = { muted: false, groupMuted: false, attached: ["a", "b"], reminderMs };
-      const history: ModelEvent[] = [{ is: "monitor", at: 0, monitor, now: current }];
+      const history: ModelEvent[] = [{ kind: "monitor", at: 0, monitor, now: current }];
       for (const channel of ["a", "b", "c"])
-        history.push({ is: "channel", at: 0, channel, now: plain });
+        history.push({ kind: "channel", at: 0, channel, now: plain });
       let [at, state]: [number, StoredStatus] = [0, "pending"];
       for (const { wait, to, muted, attached } of course) {
         at += wait * 1000 + 1;
-        history.push({ is: "look", at });
+        history.push({ kind: "look", at });
         const changes = { ...(muted !== null && { muted }), ...(attached && { attached }) };
-        history.push({ is: "monitor", at, monitor, now: changes });
-        if (to !== state) history.push({ is: "state", at, monitor, to });
+        history.push({ kind: "monitor", at, monitor, now: changes });
+        if (to !== state) history.push({ kind: "state", at, monitor, to });
         state = to;
-        history.push({ is: "look", at });
+        history.push({ kind: "look", at });
       }
       const expected = computeExpectedNotifications(history).filter(
         ({ channel }) => channel !== "*",

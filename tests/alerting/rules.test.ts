@@ -132,7 +132,7 @@ describe("flapping", () => {
     expect([step.notifiedState, step.memory.flappingSince]).toEqual(["flapping", now]);
   });
 
-  test("also if it is a recovery, which then does not end the problem", () => {
+  test("even if it is a recovery, which then does not end the problem", () => {
     const step = stepAfter("down > up", { mail: "down" }, { before: applyChange(10) });
     expect([readText(step), step.isOver]).toEqual(["flapping to all", false]);
   });

@@ -252,7 +252,7 @@ async function useList(
     : [`${label}: Enter on “${option}” led to “${chosen.join(", ")}”`];
 }
 
-/** Presses these keys until an option is active, and then Enter. Returns the option, and what the field has then. */
+/** Presses these keys until an option is active, and then Enter. Returns the option, and the resulting value of the field. */
 async function choose(page: Page, list: ElementHandle<HTMLInputElement>, ...keys: string[]) {
   await list.focus();
   await runTimers(page);

@@ -185,7 +185,7 @@ describe("the appliance's own listeners", () => {
     expect(runGuarded("127.0.0.1", "192.168.1.5")).toBeNull();
   });
 
-  test("are rejected there also if the host has another notation of the address", () => {
+  test("are rejected there even if the host has another notation of the address", () => {
     for (const [host, address] of [
       ["2001:DB8::1", "2001:db8::1"],
       ["0:0:0:0:0:0:0:1", "::1"],

@@ -113,7 +113,7 @@ test("a backup created afterwards contains none of them", async () => {
   expect(await readBackup()).toBe(true);
   expect(await sealPlainSecrets(data, tables)).toBe(20);
   expect(await readBackup()).toBe(false);
-  // Neither in free pages nor in the log, also while the database is open.
+  // Neither in free pages nor in the log, even while the database is open.
   for (const file of readdirSync(directory))
     expect([file, readFileSync(join(directory, file)).includes(canary)]).toEqual([file, false]);
   await data.close();

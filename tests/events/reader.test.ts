@@ -125,7 +125,7 @@ describe("a subscriber of events", () => {
     store.close();
   });
 
-  test("sees them also if the store can't detect changes", async () => {
+  test("sees them even if the store can't detect changes", async () => {
     const file = join(newDirectory(), "events.db");
     const { store, log, append } = await createLogIn(createStoreInFile(file));
     const other = createEmbeddedStore(openDatabase(file));

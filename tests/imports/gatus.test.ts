@@ -658,7 +658,7 @@ describe("An endpoint of Gatus", () => {
     ]);
   });
 
-  test("is imported once, also if its name and group resemble those of others", async () => {
+  test("is imported once, even if its name and group resemble those of others", async () => {
     const yaml = `endpoints:
   - {name: a_b, group: c, url: "https://1.example", conditions: ["[STATUS] == 200"]}
   - {name: b, group: c_a, url: "https://2.example", conditions: ["[STATUS] == 200"]}
@@ -753,7 +753,7 @@ external-endpoints: [{name: job, token: t, heartbeat: {interval: ${heartbeat}}, 
     expect(week.notes.join()).toContain("a silence of 7 d, as the longest is two days");
   });
 
-  test("reports to its own monitor, also if others have the same token", async () => {
+  test("reports to its own monitor, even if others have the same token", async () => {
     const { ours, stranger, api } = await createWatch();
     const yaml = `external-endpoints:
   - {name: "Nightly Backup", group: Core, token: shared, heartbeat: {interval: 24h}}

@@ -63,13 +63,13 @@ export async function createAlertedWorld(server: Target) {
       if (!isOver && one.reply !== "refused") continue;
       const wasNotified = history.some(
         (event) =>
-          event.is === "given up" &&
+          event.kind === "given up" &&
           event.channel === channel &&
           !earlierAttempts.some(
             (a) => a.channel === channel && a.reply === "well" && a.at >= event.at,
           ),
       );
-      if (!wasNotified) history.push({ is: "given up", channel, at });
+      if (!wasNotified) history.push({ kind: "given up", channel, at });
     }
     return fresh.length;
   }
@@ -78,8 +78,8 @@ export async function createAlertedWorld(server: Target) {
     do {
       await readLog();
       await alerts.runOnce();
-      history.push({ is: "look", at: time.now });
-      history.push({ is: "lost", at: time.now, expectedNotifications: readLost(database) });
+      history.push({ kind: "look", at: time.now });
+      history.push({ kind: "lost", at: time.now, expectedNotifications: readLost(database) });
     } while (observe() > 0);
   }
 
@@ -89,13 +89,13 @@ export async function createAlertedWorld(server: Target) {
       const at = Date.parse(event.at);
       const { type, subjectId } = event;
       if (isStateChange(event))
-        history.push({ is: "state", at, monitor: subjectId, to: type.slice(8) as State });
+        history.push({ kind: "state", at, monitor: subjectId, to: type.slice(8) as State });
       const { data } = event;
       if (data === undefined || !("updateId" in data) || data.updateId === null) continue;
       const monitorId = (await api("GET", `/api/v1/incidents/${subjectId}`)).json.data.monitorId;
       const automatic = data.automatic === true;
       if (type === "incident.opened") incidents.push(subjectId);
-      history.push({ is: "incident", at, incident: subjectId, type, of: monitorId, automatic });
+      history.push({ kind: "incident", at, incident: subjectId, type, of: monitorId, automatic });
     }
   }
 
@@ -125,7 +125,7 @@ export async function createAlertedWorld(server: Target) {
   }
 
   const recordMonitor = (index: number, now: object) =>
-    void history.push({ is: "monitor", at: time.now, monitor: getJob(index).id, now });
+    void history.push({ kind: "monitor", at: time.now, monitor: getJob(index).id, now });
 
   async function change(index: number, fields: object, now: object) {
     expect((await board.changeMonitor(getJob(index).id, fields)).status).toBe(200);
@@ -162,7 +162,7 @@ export async function createAlertedWorld(server: Target) {
       getJob(index).paused = paused;
       await change(index, { paused }, {});
       tick();
-      history.push({ is: "state", at: time.now, monitor: getJob(index).id, to: "pending" });
+      history.push({ kind: "state", at: time.now, monitor: getJob(index).id, to: "pending" });
     },
     async renew(index: number) {
       await does.pause(index, true);
@@ -193,7 +193,7 @@ export async function createAlertedWorld(server: Target) {
       paths.set(id, path);
       slots[slot] = id;
       const now = { enabled: true, incidents: true, default: isDefault };
-      history.push({ is: "channel", at: time.now, channel: id, now });
+      history.push({ kind: "channel", at: time.now, channel: id, now });
       does.receive(slot, "well");
     },
     receive(slot: number, mode: Reply) {
@@ -217,7 +217,7 @@ export async function createAlertedWorld(server: Target) {
       if (typeof channel !== "string") return;
       const { status } = await api("PATCH", `/api/v1/alert-channels/${channel}`, { body: fields });
       expect(status).toBe(200);
-      history.push({ is: "channel", at: time.now, channel, now: fields });
+      history.push({ kind: "channel", at: time.now, channel, now: fields });
       if (fields.enabled === false) for (const key of listWaiting(channel)) doubtful.add(key);
     },
     async remove(slot: number) {
@@ -226,7 +226,7 @@ export async function createAlertedWorld(server: Target) {
       for (const key of listWaiting(channel)) lost.add(key);
       expect((await api("DELETE", `/api/v1/alert-channels/${channel}`)).status).toBe(200);
       slots[slot] = null;
-      history.push({ is: "channel", at: time.now, channel, now: null });
+      history.push({ kind: "channel", at: time.now, channel, now: null });
     },
     async open(of: number | null) {
       tick();

@@ -12,13 +12,13 @@ type Monitor = {
 type Channel = { enabled: boolean; incidents: boolean; default: boolean };
 
 export type ModelEvent = { at: number } & (
-  | { is: "look" }
-  | { is: "state"; monitor: string; to: State }
-  | { is: "monitor"; monitor: string; now: Partial<Monitor> }
-  | { is: "channel"; channel: string; now: Partial<Channel> | null }
-  | { is: "incident"; incident: string; type: string; of: string | null; automatic: boolean }
-  | { is: "given up"; channel: string }
-  | { is: "lost"; expectedNotifications: readonly string[] }
+  | { kind: "look" }
+  | { kind: "state"; monitor: string; to: State }
+  | { kind: "monitor"; monitor: string; now: Partial<Monitor> }
+  | { kind: "channel"; channel: string; now: Partial<Channel> | null }
+  | { kind: "incident"; incident: string; type: string; of: string | null; automatic: boolean }
+  | { kind: "given up"; channel: string }
+  | { kind: "lost"; expectedNotifications: readonly string[] }
 );
 /** Channel `*` means all channels: the problem is over whether or not it was reported. */
 export type ExpectedNotification = { channel: string; subject: string; type: string; at: number };
@@ -31,9 +31,9 @@ export function computeExpectedNotifications(
 ): ExpectedNotification[] {
   const all: ExpectedNotification[] = [];
   history.forEach((one, index) => {
-    if (one.is !== "look") return;
+    if (one.kind !== "look") return;
     const past = history.slice(0, index);
-    const from = past.findLastIndex(({ is }) => is === "look") + 1;
+    const from = past.findLastIndex(({ kind }) => kind === "look") + 1;
     const snapshot = buildWorld(past);
     for (let i = from; i < index; i++) judgeEvent(past, i, snapshot, all);
     for (const monitor of snapshot.monitors.keys())
@@ -46,14 +46,16 @@ export const keyOf = ({ channel, subject, type, at }: ExpectedNotification) =>
   `${channel} ${subject} ${type} ${at}`;
 
 function buildWorld(past: readonly ModelEvent[]) {
-  const lost = new Set(past.flatMap((one) => (one.is === "lost" ? one.expectedNotifications : [])));
+  const lost = new Set(
+    past.flatMap((one) => (one.kind === "lost" ? one.expectedNotifications : [])),
+  );
   const monitors = new Map<string, Monitor>();
   const channels = new Map<string, Channel>();
   for (const one of past) {
-    if (one.is === "monitor")
+    if (one.kind === "monitor")
       monitors.set(one.monitor, { ...(monitors.get(one.monitor) as Monitor), ...one.now });
-    if (one.is === "channel" && one.now === null) channels.delete(one.channel);
-    else if (one.is === "channel")
+    if (one.kind === "channel" && one.now === null) channels.delete(one.channel);
+    else if (one.kind === "channel")
       channels.set(one.channel, { ...(channels.get(one.channel) as Channel), ...one.now });
   }
   const isSilenced = (id: string) => monitors.get(id)?.muted || monitors.get(id)?.groupMuted;
@@ -77,11 +79,11 @@ function judgeEvent(
   const { channels, able } = snapshot;
   const addNotifications = (to: string[], subject: string, type: string) =>
     all.push(...to.map((channel) => ({ channel, subject, type, at: one.at })));
-  if (one.is === "given up") {
+  if (one.kind === "given up") {
     const others = able.filter((id) => id !== one.channel);
     const usual = others.filter((id) => channels.get(id)?.default);
     addNotifications(usual.length > 0 ? usual : others, one.channel, "channel.failed");
-  } else if (one.is === "incident") {
+  } else if (one.kind === "incident") {
     const { incident, of, automatic } = one;
     const isQuiet = automatic && of !== null && snapshot.quiet(of);
     const ownNotifications = all.filter(
@@ -99,7 +101,7 @@ function judgeEvent(
       one.type === "incident.reopened" ? "incident.updated" : one.type,
     );
     if (one.type === "incident.resolved") addNotifications(["*"], incident, one.type);
-  } else if (one.is === "state") {
+  } else if (one.kind === "state") {
     const { monitor, to } = one;
     if (to === "pending" || to === "maintenance") return;
     const previous = deriveState(before, monitor);
@@ -107,7 +109,7 @@ function judgeEvent(
     const [was, is] = [isFlapping(before, monitor), isFlapping([...before, one], monitor)];
     if (is && !was) addNotifications(snapshot.audience(monitor), monitor, "monitor.flapping");
     if (!is) notifyOfState(monitor, to, one.at, isNewsOnly, snapshot, all);
-  } else if (one.is === "monitor" && isUnmute(one.now)) {
+  } else if (one.kind === "monitor" && isUnmute(one.now)) {
     const { monitor } = one;
     const state = deriveState(before, monitor);
     const isProblem = state === "down" || state === "degraded";
@@ -127,7 +129,7 @@ function isRecorded(past: readonly ModelEvent[], id: string): boolean {
   return past
     .slice(start)
     .every(
-      (one, index) => one.is !== "look" || !buildWorld(past.slice(0, start + index)).quiet(id),
+      (one, index) => one.kind !== "look" || !buildWorld(past.slice(0, start + index)).quiet(id),
     );
 }
 
@@ -147,7 +149,7 @@ function judgePassedTime(
 }
 
 const isFlappingOver = (past: readonly ModelEvent[], id: string, now: number) =>
-  isFlapping(past, id) && !isFlapping([...past, { is: "look", at: now }], id);
+  isFlapping(past, id) && !isFlapping([...past, { kind: "look", at: now }], id);
 
 function notifyOfState(
   id: string,
@@ -173,11 +175,11 @@ function notifyOfState(
 }
 
 const deriveStart = (past: readonly ModelEvent[], id: string) =>
-  past.findLastIndex((one) => one.is === "state" && one.monitor === id);
+  past.findLastIndex((one) => one.kind === "state" && one.monitor === id);
 
 function deriveState(past: readonly ModelEvent[], id: string): State {
-  const last = past.findLast((one) => one.is === "state" && one.monitor === id);
-  return last?.is === "state" ? last.to : "pending";
+  const last = past.findLast((one) => one.kind === "state" && one.monitor === id);
+  return last?.kind === "state" ? last.to : "pending";
 }
 
 /** Whether the monitor is flapping after these events. */
@@ -186,8 +188,8 @@ function isFlapping(past: readonly ModelEvent[], id: string): boolean {
   let [isOn, state] = [false, "pending"];
   for (const one of past) {
     const isSteady = isOn && one.at - (counted.at(-1) ?? 0) >= 10 * minutes;
-    if (one.is === "look" && isSteady) [isOn, counted] = [false, []];
-    if (one.is !== "state" || one.monitor !== id) continue;
+    if (one.kind === "look" && isSteady) [isOn, counted] = [false, []];
+    if (one.kind !== "state" || one.monitor !== id) continue;
     if (one.to === "pending" || one.to === "maintenance") [isOn, counted] = [false, []];
     else if (state !== "pending" && state !== "maintenance") counted.push(one.at);
     isOn ||= counted.filter((at) => one.at - at <= 30 * minutes).length > 10;
@@ -208,9 +210,9 @@ function findNextReminder(past: readonly ModelEvent[], id: string): number {
   let next = (past[start]?.at ?? 0) + interval;
   for (const [index, one] of past.entries()) {
     if (index <= start) continue;
-    const isTurn = one.is === "look" && one.at >= next;
+    const isTurn = one.kind === "look" && one.at >= next;
     if (isTurn && !isFlappingOver(past.slice(0, index), id, one.at)) next = one.at + interval;
-    if (one.is !== "monitor" || one.monitor !== id || one.now.reminderMs === undefined) continue;
+    if (one.kind !== "monitor" || one.monitor !== id || one.now.reminderMs === undefined) continue;
     interval = one.now.reminderMs ?? Infinity;
     next = interval === Infinity ? Infinity : Math.min(next, one.at + interval);
   }

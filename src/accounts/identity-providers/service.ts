@@ -57,7 +57,7 @@ function openSettings(vault: Vault, { id, settings, secrets }: ProviderRow): Pro
   return ProviderSettings.parse(settingsWithSecrets);
 }
 
-/** Reads a provider with its secret. Throws NOT_FOUND, also if it was turned off. */
+/** Reads a provider with its secret. Throws NOT_FOUND for an unknown provider or one that is turned off. */
 export async function openProvider(
   { store, vault }: { store: Store; vault: Vault },
   id: string,

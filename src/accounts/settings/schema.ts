@@ -196,7 +196,7 @@ const ReportRecipient = z
   .meta({ id: "ReportRecipient" });
 export type ReportRecipient = z.output<typeof ReportRecipient>;
 
-/** Identifies a recipient, also when the address of the person changes. */
+/** Identifies a recipient, even when the address of the person changes. */
 export const getRecipientKey = ({ email, personId }: ReportRecipient) =>
   personId ?? email?.toLowerCase() ?? "";
 

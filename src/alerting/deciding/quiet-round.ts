@@ -26,7 +26,7 @@ export type QuietRound = ReturnType<typeof createQuietRound>;
 export function createQuietRound(store: Store) {
   let minute = 0;
   let lastNow = Infinity;
-  /** The last channel of an examination of all; null if none runs. */
+  /** The last examined channel while all channels are examined; null otherwise. */
   let after: readonly [string, string] | null = null;
   const quietEnds = new Map<string, number | null>();
 

@@ -3,7 +3,7 @@ import { cutText, subjectOf } from "../sending/messages.ts";
 import { buildLogin, findCaseState, joinUrl } from "./formatting.ts";
 
 const yearMs = 365 * 86_400_000;
-/** A test can't be closed at Alertmanager by hand. */
+/** Duration of a test alert. It ends automatically, because people can't close alerts at Alertmanager. */
 const testMs = 5 * 60_000;
 
 /**

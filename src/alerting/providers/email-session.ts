@@ -37,7 +37,7 @@ const attemptMs = 2_000;
 const noTimeoutMs = hourMs;
 
 /**
- * Sends the mail and returns the errors of rejected recipients. Throws SessionError, also if all
+ * Sends the mail and returns the errors of rejected recipients. Throws SessionError, for example if all
  * recipients were rejected.
  */
 export async function submitMail(

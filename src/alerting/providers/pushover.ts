@@ -70,7 +70,7 @@ async function readReceipt(
 }
 
 /**
- * Stops the repetition of the emergencies with this tag. Returns whether none is left, also if the
+ * Stops the repetition of the emergencies with this tag. Returns true if none is left, or if the
  * tag is unknown.
  */
 async function cancelEmergencies(

@@ -43,7 +43,7 @@ async function buildRequest(
   const isUrgent = message.tone === "down" || message.severity === "critical";
   const options = {
     ttl,
-    // A code is awaited by a person.
+    // A person is waiting for the code.
     urgency: isUrgent || message.type === "test" ? ("high" as const) : ("normal" as const),
     // A later message about the same alert replaces an undelivered one (RFC 8030 §5.4).
     topic: Buffer.from(sha256(pushed.tag), "hex").toString("base64url").slice(0, 32),

@@ -97,9 +97,9 @@ export class Notifier {
   /** Waits up to `graceMs` for attempts in flight, then aborts them. They are repeated after a restart. */
   async stop(graceMs: number) {
     this.#isStopped = true;
-    const cut = setTimeout(() => this.#canceling.abort(), graceMs);
+    const abortTimer = setTimeout(() => this.#canceling.abort(), graceMs);
     await this.#waitUntilIdle();
-    clearTimeout(cut);
+    clearTimeout(abortTimer);
   }
 
   /** Sends all due deliveries and waits for them. Tests use it. */

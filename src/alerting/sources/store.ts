@@ -51,7 +51,7 @@ const parseSource = ({ mapping, mailRules, ...row }: Row): SourceRow => ({
 
 const sourceColumns = prepareColumns(alertSources, "s");
 
-/** Finds the source of a token, in any organization; null also if its organization was deleted. */
+/** Finds the source of a token, in any organization. Returns null for an unknown token, or if the organization was deleted. */
 export const findSourceByToken = cacheLookup(
   ["alert_sources", "organizations"],
   async (store, tokenHash): Promise<SourceRow | null> => {

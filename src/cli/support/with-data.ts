@@ -95,7 +95,7 @@ export function resolveExistingLocation(options: DataOptions): DataLocation {
 const isInUse = (path: string) =>
   [getDataFiles(path).database, getDataFiles(path).marker].some((file) => existsSync(file));
 
-/** Runs `use` on existing data, also while a server runs on it. */
+/** Runs `use` on existing data, even while a server runs on it. */
 export function withData<T>(options: DataOptions, use: (data: Data) => Promise<T>): Promise<T> {
   return useData(resolveExistingLocation(options), use);
 }

@@ -51,7 +51,7 @@ export class RqliteClient {
 
   /**
    * Atomically replaces all data with a database file. A single node boots from it; several nodes replicate it
-   * through their log. Throws UNAVAILABLE, also if the outcome is unknown.
+   * through their log. Throws UNAVAILABLE, for example if the outcome is unknown.
    */
   async load(image: Blob, signal?: AbortSignal): Promise<void> {
     const all = await this.listNodes();

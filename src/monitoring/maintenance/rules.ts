@@ -55,7 +55,7 @@ function validateRecurrence(times: Times, rrule: string, lengthMs: number): stri
   return null;
 }
 
-/** Returns the length in milliseconds. Whole local days count as 24 hours each, also when clocks change. */
+/** Returns the length in milliseconds. Whole local days count as 24 hours each, even when clocks change. */
 function computeLength(times: Times): number {
   return computeWholeDays(times) ?? Date.parse(times.endsAt) - Date.parse(times.startsAt);
 }

@@ -61,7 +61,7 @@ export const monitorFields = {
   }),
   inverted: z.boolean().default(false).meta({
     description:
-      "Up when the check fails, down when it succeeds, also when that is slow. Without effect on manual monitors.",
+      "Up when the check fails, down when it succeeds, even when that is slow. Without effect on manual monitors.",
   }),
   paused: z.boolean().default(false).meta({
     description: "Not checked. `true` without `pausedUntil` has no end, and `false` ends it.",

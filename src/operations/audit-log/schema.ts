@@ -18,7 +18,7 @@ const filters = {
   q: z.string().trim().min(1).max(searchBounds.text.value).optional(),
   noun: z.enum(auditNouns).optional(),
   action: z.enum(auditNouns.flatMap(listActions)).optional(),
-  /** Record that was changed, also if it was deleted. */
+  /** Record that was changed, even if it was deleted. */
   subjectId: Id.optional(),
   actor: z.enum(actorTypes).optional(),
   /** Person or API key that made the change. */

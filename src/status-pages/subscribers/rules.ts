@@ -7,9 +7,9 @@ import type { EventType, LoggedEvent } from "../../events/catalog.ts";
 export type SubscriberType = "email" | "webhook" | "slack" | "teams" | "discord";
 
 /** Maximum confirmation mails to an unconfirmed address. */
-const maxQuestions = 3;
+const maxConfirmationMails = 3;
 /** Minimum time between two confirmation mails to the same address. */
-const questionIntervalMs = 10 * 60_000;
+const confirmationIntervalMs = 10 * 60_000;
 /** Lifetime of a confirmation link. Unconfirmed subscribers are deleted after it. */
 export const pendingMs = 7 * dayMs;
 /** Days after which notices are deleted, as are their deliveries. */
@@ -36,7 +36,8 @@ type ConfirmationRequests = { asked: number; askedAt: number | null };
 /** Whether an address can get another confirmation mail. Prevents flooding a mailbox through our form. */
 export function canAskAgain({ asked, askedAt }: ConfirmationRequests, now: number): boolean {
   return (
-    asked < maxQuestions && (askedAt === null || Math.abs(now - askedAt) >= questionIntervalMs)
+    asked < maxConfirmationMails &&
+    (askedAt === null || Math.abs(now - askedAt) >= confirmationIntervalMs)
   );
 }
 

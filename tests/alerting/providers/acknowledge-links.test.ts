@@ -73,7 +73,7 @@ describe.each(Object.keys(linkReaders))("%s", (type) => {
     expect(url).not.toContain("with_components");
   });
 
-  test("has the link also if the appliance's host has no dot", async () => {
+  test("has the link even if the appliance's host has no dot", async () => {
     const { body } = await send(type, createLinkedMessage(down, "http://nas:3210"));
     expect(JSON.stringify(body).split("http://nas:3210/a/token")).toHaveLength(2);
   });

@@ -252,7 +252,7 @@ describe("an alert of another tool", () => {
     expect((await readAlerts())[0]?.["status"]).toBe("open");
   });
 
-  test("is resolved in time without further reports, also if the clock was ahead", async () => {
+  test("is resolved in time without further reports, even if the clock was ahead", async () => {
     const { createSource, readAlerts, later, appliance, time } = await createWorld();
     const { send } = await createSource({ resolveAfterMinutes: 30 });
     await appliance.sourceWriter.resolveSilent();

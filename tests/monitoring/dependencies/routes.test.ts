@@ -189,7 +189,7 @@ describe("many dependencies", () => {
     ]);
   });
 
-  test("have at most 50 levels, also if a chain grows from below or is joined in the middle", async () => {
+  test("have at most 50 levels, even if a chain grows from below or is joined in the middle", async () => {
     const { api, changeMonitor, changeGroup, group, monitor } = await createDashboard();
     const body = { monitors: buildLayers(50, 1) };
     expect((await api("PUT", "/api/v1/config", { body })).status).toBe(200);

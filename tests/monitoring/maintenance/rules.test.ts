@@ -172,7 +172,7 @@ describe("a rule in local time", () => {
   });
 
   test.each(["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Santiago"])(
-    "whole days end at their local time in %s, also if it is skipped at the start",
+    "whole days end at their local time in %s, even if it is skipped at the start",
     (timeZone) => {
       const toInstant = (local: Temporal.PlainDateTime) =>
         local.toZonedDateTime(timeZone).epochMilliseconds;

@@ -105,7 +105,7 @@ describe("secrets", () => {
 
 describe("a header without a value", () => {
   const needs = "needs its value: null leaves a stored value unchanged, but none is stored";
-  test("is rejected, also if it would reuse the value of another header", async () => {
+  test("is rejected, even if it would reuse the value of another header", async () => {
     const dashboard = await createDashboard();
     const { api, monitor, changeMonitor } = dashboard;
     const http = { type: "http", ...newMonitors.http };

@@ -9,7 +9,7 @@ async function moveTo(publisher: Publisher, time: string) {
   await publisher.send();
 }
 
-test("a week ends on Monday at 8:00 in the time zone of the page, also when clocks change", () => {
+test("a week ends on Monday at 8:00 in the time zone of the page, even when clocks change", () => {
   const endOf = (now: string, zone: string) =>
     new Date(findWeekEnd(Date.parse(now), zone)).toISOString();
   expect(endOf("2026-11-23T07:59:59Z", "UTC")).toBe("2026-11-16T08:00:00.000Z");

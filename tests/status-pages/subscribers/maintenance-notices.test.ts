@@ -193,7 +193,7 @@ describe.concurrent("subscribers who want maintenance hear", () => {
     expect(publisher.mails).toHaveLength(3);
   });
 
-  test("of a change, each once, also if there are more of them than fit into one write", async () => {
+  test("of a change, each once, even if there are more of them than fit into one write", async () => {
     await using publisher = await createPublisher();
     for (const email of [ann, bob, "eve@team.example"]) await publisher.mailbox(email);
     const { id } = await publisher.planWindow();

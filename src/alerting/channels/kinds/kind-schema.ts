@@ -70,7 +70,7 @@ type ChannelKind<F extends Record<string, z.ZodType>> = {
   /** The destination to which each secret is bound. If it changes, the secret must be entered again. */
   secrets?: Readonly<Record<string, Destination<keyof F & string>>>;
   /**
-   * Name of the field with the destination URL, or a function that returns the URL, also if that field is null. Null
+   * Name of the field with the destination URL, or a function that returns the URL, even if that field is null. Null
    * for the organization's mail server.
    */
   address: (keyof F & string) | ((settings: z.output<z.ZodObject<F>>) => string) | null;

@@ -214,7 +214,7 @@ export const pushKinds = {
 export const personalKinds = {
   webpush: defineChannelKind({
     name: t("This browser"),
-    summary: t("Notifications of one browser, also while Signalbox is closed in it"),
+    summary: t("Notifications of one browser, even while Signalbox is closed in it"),
     help: t("Web Push. The browser creates the subscription."),
     fields: {
       endpoint: HttpsUrl.meta({

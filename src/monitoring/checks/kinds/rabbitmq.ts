@@ -178,12 +178,12 @@ const failures: Record<number, string> = {
 type Reader = ReturnType<typeof createReader>;
 
 /** Reads the arguments of a method in order. Throws TargetFailure for a truncated method. */
-function createReader(whole: Buffer) {
+function createReader(message: Buffer) {
   let at = 0;
   function readBytes(count: number): Buffer {
-    if (at + count > whole.length) throw notAmqpError();
+    if (at + count > message.length) throw notAmqpError();
     at += count;
-    return whole.subarray(at - count, at);
+    return message.subarray(at - count, at);
   }
   return { bytes: readBytes, number: (size: number) => readBytes(size).readUIntBE(0, size) };
 }

@@ -85,7 +85,7 @@ function ThisBrowserDialog({
         {obstacle === null ? (
           <p>
             {t(
-              "It shows your alerts as notifications, also while Signalbox is closed. You can acknowledge them there without signing in, so use a browser that only you use. Texts are encrypted for this browser, and pass through the servers of its maker.",
+              "It shows your alerts as notifications, even while Signalbox is closed. You can acknowledge them there without signing in, so use a browser that only you use. Texts are encrypted for this browser, and pass through the servers of its maker.",
             )}
           </p>
         ) : (
