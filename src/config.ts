@@ -145,7 +145,7 @@ const Config = z.strictObject({
       "must be a URL or a path, such as https://auth.team.example/logout",
     )
     .optional(),
-  /** Accepts passwords also in organizations that have turned password sign-in off. */
+  /** Accepts passwords even in organizations that have turned password sign-in off. */
   passwordSignIn: flag.default(false),
   /** Ranges that are blocked by default, but allowed for checks and alerts. */
   allowTarget: listSchema(parseRange, "must be a range such as 169.254.10.0/24"),

@@ -18,7 +18,7 @@ const phrases: Record<string, RegExp> = {
   "reports or shows": /\b[A-Z]\w+ says that\b/,
   "for objects, or if several": /(^\W*|[.:] )Of [a-z][^.#]*, /m,
   "belongs to": /\b(is|are) of (this|that|these|all)\b/,
-  "even if": /\balso (if|when|while)\b/i,
+  "even if, even after": /\balso (if|when|while|after|without)\b/i,
   again: /\banew\b/,
   "take turns": /\b(have|has|get|gets) (their|its) turns?\b/i,
 };

@@ -29,7 +29,7 @@ const addAccessOptions = (command: Command) =>
     .option("--trusted-header-sign-out <address>", "address at which the proxy signs people out")
     .option(
       "--password-sign-in",
-      "accept passwords also in organizations that have turned password sign-in off",
+      "accept passwords even in organizations that have turned password sign-in off",
     );
 
 /** Adds the folders that people with access to the admin page can use. */

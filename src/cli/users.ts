@@ -114,7 +114,7 @@ function addResetPassword(users: Command) {
 function addSignInLink(users: Command) {
   addDataOptions(users.command("sign-in-link").argument("<email>", "e-mail address for signing in"))
     .description(
-      `print a link that signs a person in once, within ${linkMinutes} minutes, also without password sign-in`,
+      `print a link that signs a person in once, within ${linkMinutes} minutes, even if password sign-in is off`,
     )
     .option("--org <slug>", "an organization of the person, if several people have the address")
     .option("--url <address>", "address of the admin page (default: that of the running server)")

@@ -30,7 +30,7 @@ export const namedTables = Object.values(namedSubjects).map(
   ([table, column]) => [getTableName(table), column] as const,
 );
 
-/** SQL that tells who opened an incident, `manual` or `monitor`, also after its deletion; null for other records. */
+/** SQL that tells who opened an incident, `manual` or `monitor`, even after its deletion; null for other records. */
 export const buildOriginSql = (organizationId: string, id: string): string =>
   `coalesce((select origin from incidents where organization_id = ${organizationId} and id = ${id}),
     (select content ->> 'origin' from deleted_rows where organization_id = ${organizationId}

@@ -44,7 +44,7 @@ type MailServices = Services & { printer: ReportPrinter };
 type StoredMail = ReportMail & { since: number };
 type Period = CompletedPeriod & { timeZone: string };
 
-/** Derives the delivery of a report: the same for each attempt to create it, also after a restart. */
+/** Derives the delivery of a report: the same for each attempt to create it, even after a restart. */
 const buildDeliveryId = (
   organizationId: string,
   { interval, groupId, statusPageId }: ReportMail,

@@ -139,7 +139,7 @@ describe("no channel is notified", () => {
   });
 });
 
-test("a certificate that expires soon is an alert until it is renewed, also without a channel", async () => {
+test("a certificate that expires soon is an alert until it is renewed, even without a channel", async () => {
   await using world = await setUpCertified(10.5, { alertChannelIds: [] });
   const list = async () =>
     (await world.readAlerts()).map(({ title, status, resolvedBecause, data }) => [

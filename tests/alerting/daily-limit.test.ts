@@ -67,7 +67,7 @@ describe("an SMS channel that has sent its messages of the day", () => {
     );
   });
 
-  test("also after a restart, until the next day in UTC", async () => {
+  test("even after a restart, until the next day in UTC", async () => {
     await using world = await createPhone();
     const { createWatchedJob, later, phone, gateway, time } = world;
     const job = await createWatchedJob([phone]);

@@ -73,7 +73,7 @@ describe("a failed delivery is retried", () => {
         expect(await next(first)).toBeCloseTo((expected += wait * factor), 3);
     });
 
-  test("with the same id and body each time, also after a restart", async () => {
+  test("with the same id and body each time, even after a restart", async () => {
     const { hook, later, restart } = await createOutage(reset);
     await using _ = hook;
     for (const seconds of [10, 6, 16, 61]) {
@@ -164,7 +164,7 @@ describe("a failed delivery is retried", () => {
     expect(await readDeliveries(hook)).toMatchObject([{ status: "pending" }]);
   });
 
-  test("a Retry-After delays the whole channel, also after a restart", async () => {
+  test("a Retry-After delays the whole channel, even after a restart", async () => {
     const world = await createOutage(replyWith(429, "", { "retry-after": "600" }));
     const { hook, later, createWatchedJob, restart, inbox } = world;
     await using _ = hook;

@@ -517,7 +517,7 @@ describe("an acknowledgment that is removed within a minute", () => {
     expect(await passHalfMinutes(50)).toEqual([1, 1]);
   });
 
-  test("also after a snooze that is ended early, or ends", async () => {
+  test("even after a snooze that is ended early, or ends", async () => {
     const { act, passHalfMinutes, formatNextHour } = await createTeam();
     await act("snooze", { until: formatNextHour() });
     expect(await passHalfMinutes(10)).toEqual([0, 0]);

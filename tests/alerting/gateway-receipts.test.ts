@@ -55,7 +55,7 @@ async function createWorld() {
 
 const lost = "The gateway reports that the phone did not get the message.";
 
-test("a message that does not reach the phone runs the next step at once, also after a restart", async () => {
+test("a message that does not reach the phone runs the next step at once, even after a restart", async () => {
   await using world = await createWorld();
   const { job, later, report, restart, backup, phone } = world;
   await job.changeState("down");

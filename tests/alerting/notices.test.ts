@@ -40,7 +40,7 @@ async function createWorld(noticeHours: number | null = 6) {
   return { ...pager, ada, ben, layer, path, advance };
 }
 
-test("the person of a shift is notified once before it, also after a restart", async () => {
+test("the person of a shift is notified once before it, even after a restart", async () => {
   const world = await createWorld();
   const { advance, restart, ada } = world;
   expect(await advance(0)).toEqual(["ada shift.starting 11-20T12:00"]);

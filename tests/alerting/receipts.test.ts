@@ -32,7 +32,7 @@ async function createWorld(names: readonly string[] = ["Shop"]) {
 }
 
 describe("confirming an emergency on the phone", () => {
-  test("acknowledges the alert as the channel, also after a restart", async () => {
+  test("acknowledges the alert as the channel, even after a restart", async () => {
     const { emergencies, confirm, advance, restart, readAlerts, countReceipts } =
       await createWorld();
     expect(countReceipts()).toBe(1);

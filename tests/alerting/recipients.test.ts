@@ -38,7 +38,7 @@ const formatNow = ({ time }: { time: { now: number } }) =>
 const buildName = (...addresses: string[]) => addresses.join(" ");
 
 describe("a mailbox that temporarily rejects mails", () => {
-  test("is retried alone, also after a restart, with the same mail", async () => {
+  test("is retried alone, even after a restart, with the same mail", async () => {
     await using world = await setUpMailing({ [cid]: 451 });
     await world.backup.changeState("down");
     for (const seconds of [10, 6, 16, 61, 301]) {

@@ -264,7 +264,7 @@ describe("a certificate", () => {
     ["then the third", findStep(2.5, 7), { step: 3, daysLeft: 2 }],
     ["then the last", findStep(0.5, 3), { step: 1, daysLeft: 0 }],
     ["only the smallest of several", findStep(2.5), { step: 3, daysLeft: 2 }],
-    ["also after the expiry", findStep(-2.5), { step: 1, daysLeft: -3 }],
+    ["even after the expiry", findStep(-2.5), { step: 1, daysLeft: -3 }],
     ["nothing more after the last", findStep(-2.5, 1), none],
     [
       "all thresholds again for another certificate",

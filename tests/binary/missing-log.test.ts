@@ -49,7 +49,7 @@ test("a copy of a running data directory without its log is rejected by name, an
   expect((await runSignalbox(["orgs", "list", "--data-dir", copy])).exitCode).toBe(0);
 });
 
-test("a killed server starts again with every write, also after a command in between", async () => {
+test("a killed server starts again with every write, even after a command in between", async () => {
   for (const between of [false, true]) {
     const { box, server } = await createMachineWithUnsavedLog();
     await using _ = box;

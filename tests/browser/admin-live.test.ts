@@ -198,7 +198,7 @@ describeInChromium("an edit", (browser) => {
     expect(faults).toEqual([]);
   });
 
-  test("reaches ten tabs of one browser by one stream, also after the first tab is closed", async () => {
+  test("reaches ten tabs of one browser by one stream, even after the first tab is closed", async () => {
     const context = await browser.newContext({
       storageState: world.storageState,
       viewport: { width: 1440, height: 900 },

@@ -64,26 +64,26 @@ describe.skipIf(!hasRqlite)("an escalation on a cluster", () => {
     });
     await create("incidents", { title: "Slow", severity: "critical" });
     const startedAt = time.now;
-    const passSeconds = (seconds: number, servers: readonly Server[]) =>
+    const advanceTo = (seconds: number, servers: readonly Server[]) =>
       advance((startedAt - time.now) / 1_000 + seconds, servers);
     await advance(8, engines);
     expect(phone.asked).toHaveLength(1);
 
     time.now = startedAt + 58_000;
     const leader = await findLeader(databases);
-    await Promise.all([passSeconds(70, engines), leader.kill()]);
+    await Promise.all([advanceTo(70, engines), leader.kill()]);
     expect(readSent()).toBe(2);
     const before = phone.asked.length;
 
     const sender = engines.find(({ node }) => node.findNamed("alerting") !== null);
     const survivors = engines.filter((one) => one !== sender);
     expect(survivors).toHaveLength(1);
-    await passSeconds(140, survivors);
+    await advanceTo(140, survivors);
     expect(phone.asked).toHaveLength(before + 1);
     // The other one is back, and finds its lease lost.
-    await passSeconds(170, engines);
+    await advanceTo(170, engines);
     expect(phone.asked).toHaveLength(before + 1);
-    await passSeconds(190, engines);
+    await advanceTo(190, engines);
     expect(phone.asked).toHaveLength(before + 2);
     expect(readSent()).toBe(4);
   });

@@ -124,7 +124,7 @@ describe("a long search", () => {
 
 describe("when each clock reading says that the turn is over", () => {
   /** Returns how often the clock is read, except at the start and end of each turn. */
-  async function looksOf<T>(search: () => Promise<T>): Promise<[found: T, looks: number]> {
+  async function countClockReads<T>(search: () => Promise<T>): Promise<[found: T, reads: number]> {
     let calls = 0;
     spyOn(performance, "now").mockImplementation(() => ++calls * 1_000);
     const found = await search();
@@ -135,9 +135,9 @@ describe("when each clock reading says that the turn is over", () => {
   test("every search reads the clock regularly, for any expression", async () => {
     for (const [expression, repeated] of badExpressions) {
       const text = createWorstText(repeated, 20_000);
-      const [, looks] = await looksOf(() => isFound(expression, text, runNow));
-      const [, partLooks] = await looksOf(() => captureGroup(expression, text, runNow));
-      expect([expression, looks >= 2, partLooks >= 2]).toEqual([expression, true, true]);
+      const [, reads] = await countClockReads(() => isFound(expression, text, runNow));
+      const [, partReads] = await countClockReads(() => captureGroup(expression, text, runNow));
+      expect([expression, reads >= 2, partReads >= 2]).toEqual([expression, true, true]);
     }
   });
 });

@@ -322,7 +322,7 @@ test("a preview is the mail that is sent, and sends nothing", async () => {
   expect(await runAt("2026-11-01T00:21:00.000Z")).toEqual([]);
 });
 
-test("a report that is sent now is held, and then reaches each recipient once, also after a kill", async () => {
+test("a report that is sent now is held, and then reaches each recipient once, even after a kill", async () => {
   await using world = await createWorld();
   const { api, update, server, group, runAt, time, held, database } = world;
   const to = ["boss", "cfo"].map((name) => ({ email: `${name}@team.example` }));

@@ -42,7 +42,7 @@ describe("setting", () => {
     expect(renamed.json.data.logoUrl).toBe(second.logoUrl.replace("payments", "billing"));
   });
 
-  test("removing it works, also without a logo", async () => {
+  test("removing it works, even without a logo", async () => {
     const { api, path, send, readStored } = await createPage();
     await send("image/png", pixel.png);
     for (const _ of ["removed", "was gone"]) {

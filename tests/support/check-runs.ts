@@ -175,7 +175,7 @@ export const replyOnce =
 
 /** A listener on loopback with scripted bytes that counts its connections. */
 export async function startListener(
-  greets: SocketHandler,
+  onConnect: SocketHandler,
   { address = "127.0.0.1", port: wanted = 0 } = {},
 ) {
   const open = new Set<Socket>();
@@ -193,7 +193,7 @@ export async function startListener(
       open.delete(socket);
       change();
     });
-    greets(socket);
+    onConnect(socket);
     change();
   });
   const { promise: listening, resolve, reject } = Promise.withResolvers<void>();

@@ -13,7 +13,7 @@ type ListenerOptions = {
   protocols?: string[];
   /** The only group of its key exchange. */
   curve?: string;
-  greets?: (socket: TLSSocket) => void;
+  onConnect?: (socket: TLSSocket) => void;
   /** Accepted client certificates; null accepts any or none. */
   clients?: { ca: string; required: boolean; version?: SecureVersion } | null;
 };
@@ -26,7 +26,7 @@ export async function startSecureListener(
   {
     address = "127.0.0.1",
     port: wanted = 0,
-    greets = resumeSocket,
+    onConnect = resumeSocket,
     clients = null,
     protocols,
     curve,
@@ -59,7 +59,7 @@ export async function startSecureListener(
       changed.resolve();
       changed = Promise.withResolvers();
     });
-    greets(socket);
+    onConnect(socket);
   });
   server.on("tlsClientError", () => {});
   await new Promise<void>((resolve) => server.listen(wanted, address, resolve));

@@ -26,7 +26,7 @@ const createdHere = new Set<string>();
 const reopen = new Map<string, () => void>();
 
 /**
- * Sends a request with `hold`, also after a lost connection. Ctrl Z undoes the change. `onUndo`
+ * Sends a request with `hold`, even after a lost connection. Ctrl Z undoes the change. `onUndo`
  * opens its form again.
  */
 export async function hold(

@@ -117,7 +117,7 @@ type WriteListener = (isReplayed: boolean) => void;
 const writeListeners = new Set<WriteListener>();
 
 /**
- * Calls the listener after each successful write, also after a replayed response to a repeated one.
+ * Calls the listener after each successful write, even after a replayed response to a repeated one.
  */
 export function onWrite(listener: WriteListener) {
   writeListeners.add(listener);

@@ -21,7 +21,7 @@ type Organization = Presence["organizations"][number];
 let chosenId = readOrganization();
 setOrganization(chosenId);
 
-/** Sets the organization of this tab, also after a reload. New tabs start with it. */
+/** Sets the organization of this tab, even after a reload. New tabs start with it. */
 function chooseOrganization(id: string) {
   chosenId = id;
   setOrganization(id);

@@ -167,7 +167,7 @@ function buildProviderAudit(
 }
 
 /**
- * Adds a provider. Throws VALIDATION_ERROR, NOT_FOUND for an organization, CONFLICT beyond the
+ * Adds a provider. Throws VALIDATION_ERROR, NOT_FOUND for an unknown organization, CONFLICT beyond the
  * limit, and FORBIDDEN if the person is no longer an administrator.
  */
 export async function createIdentityProvider(

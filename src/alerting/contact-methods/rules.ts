@@ -18,7 +18,7 @@ export const hashCode = (id: string, code: string) => sha256(`${id} ${code}`);
 
 type CodeVerdict = "right" | "wrong" | "expired";
 
-/** Checks a code. The result is `expired` also without a code, and after too many wrong codes. */
+/** Checks a code. Returns `expired` if no code was sent to the person, or after too many wrong codes. */
 export function checkCode(stored: StoredCode, code: string, now: number): CodeVerdict {
   const { id, codeHash, codeExpiresAt, codeAttempts: wrong } = stored;
   const isOpen = codeHash !== null && codeExpiresAt !== null && (wrong ?? 0) < codeAttempts;

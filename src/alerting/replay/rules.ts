@@ -110,7 +110,7 @@ class AlertReplay {
   /** Applies the next timer if it is due by `end`. Returns false if there is none. */
   applyTimer(end: number): boolean {
     const hold = this.#hold;
-    const at = hold === null ? findNextDue(this.#memory) : this.#findNextLook(hold);
+    const at = hold === null ? findNextDue(this.#memory) : this.#findNextDecision(hold);
     if (at === null || at > end) return false;
     if (hold !== null) {
       this.#apply(this.#decide("pending", at), at, this.#findHold(this.#heldSince, at));
@@ -152,21 +152,21 @@ class AlertReplay {
   }
 
   /** A change to another monitor triggers a decision at once. */
-  #findNextLook({ until }: AlertHold): number {
-    const now = this.#lookedAt;
+  #findNextDecision({ until }: AlertHold): number {
+    const now = this.#decidedAt;
     const changes = this.#ancestors.flatMap(({ timeline }) => {
       const next = timeline.changes[countUntil(timeline.changes, now, ({ at }) => at)];
       return next === undefined ? [] : [next.at];
     });
     return Math.min(until, ...changes);
   }
-  #lookedAt = 0;
+  #decidedAt = 0;
 
   #apply(whole: Step, at: number, hold: AlertHold | null) {
     const { memory, alert, notifiedState, isOver } =
       hold === null ? whole : withholdMessages(whole);
     const problem = problemOf(memory, this.#status);
-    this.#lookedAt = at;
+    this.#decidedAt = at;
     if (hold !== null && this.#hold === null) {
       this.#heldSince = at;
       this.#found.held++;

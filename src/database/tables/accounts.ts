@@ -79,7 +79,7 @@ export const people = sqliteTable(
     totpPending: text("totp_pending"),
     /** Time step of the last accepted code, which prevents reuse of codes. */
     totpStep: integer("totp_step").notNull(),
-    /** Whether the passkeys are a second factor after the password, also without an authenticator app. */
+    /** Whether the passkeys are a second factor after the password, even without an authenticator app. */
     passkeyFactor: flag("passkey_factor").notNull().default(false),
     /** IANA name; null for the organization's time zone. */
     timeZone: text("time_zone"),

@@ -75,7 +75,7 @@ export const sourceAlerts = sqliteTable(
     status: text("status", { enum: ["open", "acknowledged", "resolved"] }).notNull(),
     /** JSON of the title, text, link and priority of the last report. */
     content: text("content").notNull(),
-    /** The sender's start of the problem. A repeated one after its end is an older report. Null if unknown. */
+    /** Start of the problem according to the sender, by which late reports are recognized after its end. Null if unknown. */
     episode: text("episode"),
     openedAt: text("opened_at").notNull(),
     updatedAt: text("updated_at").notNull(),

@@ -1,4 +1,4 @@
-/** Sends held changes when their hold is over: runs the stored request exactly once, also after a restart. */
+/** Sends held changes when their hold is over: runs the stored request exactly once, even after a restart. */
 import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
 import { type Clock, formatTimestamp } from "../../core/time/clock.ts";

@@ -86,7 +86,7 @@ test("an unknown organization, or one that was deleted, is not opened", async ()
   expect(shown.organizations).toEqual([]);
 });
 
-test("the audit log of the opened organization names the provider, also after its deletion", async () => {
+test("the audit log of the opened organization names the provider, even after its deletion", async () => {
   const { page, ours } = await createWorld();
   const organizations = [{ organizationId: ours.id }];
   const { id } = (await page("POST", path, { body: { ...keycloak, organizations } })).json.data;

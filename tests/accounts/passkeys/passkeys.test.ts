@@ -197,7 +197,7 @@ describe("signing in with a passkey alone", () => {
     expect((await ada.post("/sign-in/passkey", stranger.prove(options))).status).toBe(429);
   });
 
-  test("uses a challenge once, for ten minutes, and also after a clock was ahead", async () => {
+  test("uses a challenge once, for ten minutes, and even after a clock was ahead", async () => {
     const appliance = await testAppliance();
     const { passkey } = await createGuardedPerson(appliance);
     const ada = createBrowser(appliance);

@@ -270,7 +270,7 @@ describe("signing in", () => {
   });
 });
 
-/** Signs in up to the code, from this address. */
+/** Signs in with the password, so that only the code is missing, from this address. */
 async function setUpWaiting(appliance: TestAppliance, personId: string, address: string) {
   const { page } = await signInVisitor(appliance, personId, { stage: "two-factor", address });
   const enter = (code: string) => page("POST", "/dashboard/sign-in/code", { body: { code } });

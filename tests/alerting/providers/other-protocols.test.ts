@@ -184,7 +184,7 @@ describe("syslog", () => {
   test("over TLS, the server's certificate must be trusted", async () => {
     const received: Buffer[] = [];
     await using server = await startSecureListener("good", {
-      greets: (peer) => void peer.on("data", (chunk: Buffer) => received.push(chunk)),
+      onConnect: (peer) => void peer.on("data", (chunk: Buffer) => received.push(chunk)),
     });
     await using to = await startReceiver();
     const settings = buildSyslogSettings({ port: server.port, transport: "tls" });

@@ -18,7 +18,7 @@ async function createWorld() {
 }
 
 describe("an alert", () => {
-  test("is recorded from start to end, also without any channel", async () => {
+  test("is recorded from start to end, even without any channel", async () => {
     const { job, later, list, readAlerts, time } = await createWorld();
     await job.changeState("slow");
     await later();
@@ -123,7 +123,7 @@ describe("an alert", () => {
     );
   });
 
-  test("names channels and contact methods, also after these, or their person, were deleted", async () => {
+  test("names channels and contact methods, even after these, or their person, were deleted", async () => {
     const { api, job, later, readAlert, ...world } = await createWorld();
     await using hook = await world.inbox();
     await using ada = await createPersonWithPhone(world, "Ada");

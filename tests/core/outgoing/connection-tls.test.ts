@@ -67,7 +67,7 @@ describe("over TLS", () => {
     const { context, end } = createDialContext();
     await using server = await startSecureListener("good", {
       protocols: ["http/1.1", "h2"],
-      greets: (socket) => void socket.end(String(socket.alpnProtocol)),
+      onConnect: (socket) => void socket.end(String(socket.alpnProtocol)),
     });
     const readProtocol = async (protocol?: string) =>
       readAll(
@@ -87,7 +87,7 @@ describe("over TLS", () => {
         setImmediate(() => socket.resume());
         if (chunk.includes("!")) socket.end("thanks");
       });
-    await using server = await startSecureListener("selfSigned", { greets: pauseReading });
+    await using server = await startSecureListener("selfSigned", { onConnect: pauseReading });
     const connection = await dial([first], server.port, context, name);
     connection.write(Buffer.alloc(4 * 1024 * 1024, "a"));
     connection.write("!");
@@ -103,7 +103,7 @@ describe("over TLS", () => {
       if (!knowsConnections) return;
       const { context, end } = createDialContext();
       await using server = await startSecureListener("selfSigned", {
-        greets: (socket) => void socket.pause(),
+        onConnect: (socket) => void socket.pause(),
       });
       const connection = await dial([first], server.port, context, name);
       connection.write("GET / HTTP/1.1\r\n\r\n");
@@ -141,7 +141,7 @@ describe("over TLS", () => {
       const offers: unknown[] = [];
       await using server = await startSecureListener("selfSigned", {
         protocols: ["smp/1", "http/1.1"],
-        greets: (socket) => {
+        onConnect: (socket) => {
           offers.push(socket.alpnProtocol);
           socket.end("HTTP/1.1 204 No Content\r\n\r\n");
         },

@@ -165,7 +165,7 @@ describe("a response ends", () => {
       expect((await readResponse(bytes, { method, stays: true })).body).toBe(body);
     });
 
-  test("with the connection if nothing else marks the end, also after an unknown coding", async () => {
+  test("with the connection if nothing else marks the end, even after an unknown coding", async () => {
     expect((await readResponse(buildMessageHead("HTTP/1.0 200 OK") + "old")).body).toBe("old");
     expect(
       (await readResponse(buildMessageHead("HTTP/1.1 200 OK", "Transfer-Encoding: gzip") + "??"))

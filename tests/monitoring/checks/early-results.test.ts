@@ -42,7 +42,7 @@ describe("a result ends the period of the previous one:", () => {
     expect(endOf(beats.at(-1)!) - endOf(last!)).toBeWithin(-1_000, 1_001);
   });
 
-  test("also after a change and after a restart", async () => {
+  test("even after a change and after a restart", async () => {
     for (const how of ["change", "restart"]) {
       const watch = await createWatch();
       await using shop = await watch.createSite({ interval: 600 });

@@ -125,7 +125,7 @@ describe("state", () => {
     ]);
   });
 
-  test("with a success threshold of three, a monitor is up after three successes, also after a restart", async () => {
+  test("with a success threshold of three, a monitor is up after three successes, even after a restart", async () => {
     const { advance, readStatus, readMonitor, createSite, appliance, time } = await createWatch();
     await using shop = await createSite({ retries: 0, interval: 60, successThreshold: 3 });
     shop.failNow();

@@ -29,7 +29,7 @@ describe("start and end are recorded once", () => {
     expect(await planner.readWindowEvents()).toEqual(["started 10:01–10:02", "ended 10:01–10:02"]);
   });
 
-  test("also after a crash at any point", async () => {
+  test("even after a crash at any point", async () => {
     const planner = await createPlanner();
     await planner.planWindow({ rrule: "FREQ=HOURLY;COUNT=3" }, 0, 30);
     await planner.maintenance.runOnce();

@@ -81,7 +81,7 @@ test("every optional secret of a channel type is used, or rejected without the f
   expect(accepted.sort()).toEqual(Object.keys(usedAloneByChannels).sort());
 });
 
-test("credentials that no step of a browser fills in are rejected, also after a change of the steps", async () => {
+test("credentials that no step of a browser fills in are rejected, even after a change of the steps", async () => {
   const { ours } = await testAppliance();
   const body = { type: "browser", name: "Shop", ...newMonitors.browser };
   const send = async (fields: object) =>

@@ -228,7 +228,7 @@ describe("a flapping job", () => {
     expect(await readStatus(id)).toBe("pending");
   });
 
-  test("gets its right state also after a restart", async () => {
+  test("gets its right state even after a restart", async () => {
     const { ping, readStatus, id, appliance } = await createPingedJob();
     for (let round = 0; round < changes / 2; round++) {
       await ping("/fail");

@@ -228,7 +228,7 @@ test("long texts are cut, long lists are counted, and the rest has no values", a
   expect(JSON.stringify(many).length).toBeLessThan(auditBounds.values.value + 40 * 20);
 });
 
-test("records in values are named, also after they were deleted", async () => {
+test("records in values are named, even after they were deleted", async () => {
   const { api, read, appliance } = await startLog();
   const channelId = await createSampleRecord(api, "alert-channels", { name: "Pager" });
   const id = await createSampleRecord(api, "monitors");

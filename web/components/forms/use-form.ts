@@ -73,7 +73,7 @@ export type Draft = {
 /**
  * Manages a form over the API. `save` sends the values, and the form shows its errors. With
  * `force`, `save` must omit `If-Match`, to overwrite another person's change. `idempotencyKey` is the
- * idempotency key: it stays the same until a value changes, also after a reload.
+ * idempotency key: it stays the same until a value changes, even after a reload.
  */
 export function useForm<V extends Values>(
   initial: V,

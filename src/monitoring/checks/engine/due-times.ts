@@ -10,7 +10,7 @@ import type { FirstCheck, Watched } from "./watched-monitors.ts";
 
 /** Period over which checks that are brought forward together are spread. */
 const rushWindowMs = 5_000;
-/** Maximum wait for the first check of a monitor that was never checked, also with a longer interval. */
+/** Maximum wait for the first check of a monitor that was never checked, even with a longer interval. */
 const maxUnknownSeconds = 60;
 /** Difference between the clocks that rounding explains. */
 const toleratedMs = 1_000;

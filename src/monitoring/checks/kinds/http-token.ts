@@ -14,7 +14,7 @@ import { retryAbandoned, awaitUnlessAbandoned } from "../engine/shared-request.t
 const maxBytes = 64 * 1024;
 /** Lifetime of a token without `expires_in`. */
 const defaultSeconds = 300;
-/** Maximum time to cache a token, also with a longer `expires_in`. */
+/** Maximum time to cache a token, even with a longer `expires_in`. */
 const maxSeconds = 86_400;
 
 /** Connection settings, which are the same as for the target. */

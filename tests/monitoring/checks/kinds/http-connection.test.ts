@@ -27,7 +27,7 @@ describe("a client certificate", () => {
       for (const version of ["TLSv1.2", "TLSv1.3"] satisfies SecureVersion[]) {
         const clients = { ca: clientCertificate, required: true, version };
         await using server = await startSecureListener("good", {
-          greets: replyWithClientName,
+          onConnect: replyWithClientName,
           clients,
         });
         const url = `https://localhost:${server.port}/`;
@@ -91,7 +91,7 @@ describe("a client certificate", () => {
   defineTestWith(["openssl"], "is used only for its origin", async () => {
     const clients = { ca: clientCertificate, required: false };
     await using otherServer = await startSecureListener("good", {
-      greets: replyWithClientName,
+      onConnect: replyWithClientName,
       clients,
     });
     const leads = (socket: TLSSocket) =>
@@ -100,7 +100,7 @@ describe("a client certificate", () => {
           `HTTP/1.1 302 Found\r\nLocation: https://localhost:${otherServer.port}/\r\nContent-Length: 0\r\n\r\n`,
         ),
       );
-    await using near = await startSecureListener("good", { greets: leads, clients });
+    await using near = await startSecureListener("good", { onConnect: leads, clients });
     const url = `https://localhost:${near.port}/`;
     const trust = { authorities: near.authority + otherServer.authority };
     for (const name of ["nobody", "probe"])
@@ -121,7 +121,7 @@ describe("a client certificate", () => {
 describe("an address instead of DNS", () => {
   defineTestWith(["openssl"], "preserves the name in TLS and the Host header", async () => {
     await using server = await startSecureListener("wrongName", {
-      greets: (socket) =>
+      onConnect: (socket) =>
         void socket.once("data", (request: Buffer) => {
           const host = /^Host: (.*)\r$/im.exec(request.toString())?.[1] ?? "";
           const seen = `${host} ${socket.servername}`;

@@ -35,7 +35,7 @@ describe.each(real)("through %s", (program, running) => {
   defineTestWith([program], "the target gets the same request as without it", async () => {
     await using proxy = await running();
     await using site = await startTarget(replyWith(200, "fine"));
-    await using secure = await startSecureListener("good", { greets: replyNoContent });
+    await using secure = await startSecureListener("good", { onConnect: replyNoContent });
     const through = { proxyUrl: proxy.url };
     const url = site.at("/health?full=1");
     expect(await runCheckOfType("http", { url, keyword: "fine", ...through })).toMatchObject({
@@ -60,7 +60,7 @@ describe.each(real)("through %s", (program, running) => {
   defineTestWith([program], "a user is accepted only with the right password", async () => {
     await using proxy = await running(canary);
     await using site = await startTarget();
-    await using secure = await startSecureListener("good", { greets: replyNoContent });
+    await using secure = await startSecureListener("good", { onConnect: replyNoContent });
     const trust = { authorities: secure.authority };
     for (const url of [site.at("/"), `https://localhost:${secure.port}/`]) {
       const at = { url, proxyUrl: proxy.url };
@@ -107,7 +107,7 @@ defineTestWith(
   async () => {
     await using proxy = await startSecureTinyproxy(canary);
     await using site = await startTarget(replyWith(200, "x".repeat(300_000)));
-    await using secure = await startSecureListener("good", { greets: replyNoContent });
+    await using secure = await startSecureListener("good", { onConnect: replyNoContent });
     const proxied = { proxyUrl: proxy.url, ...login };
     const trust = { authorities: `${secure.authority}${proxy.authority}` };
     const plain = await runCheckOfType(

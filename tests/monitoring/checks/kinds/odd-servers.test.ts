@@ -5,7 +5,7 @@ import { createHealthServer } from "../../../support/fakes/grpc.ts";
 
 const host = "127.0.0.1";
 
-/** A server that greets, and responds to each line. An empty response is none. */
+/** A server that onConnect, and responds to each line. An empty response is none. */
 const startLineServer = (greeting: string, respond: (line: string) => string) =>
   startListener((socket) => {
     socket.write(greeting);

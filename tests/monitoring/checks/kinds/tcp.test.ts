@@ -10,8 +10,8 @@ import {
 
 const kib = 1024;
 
-async function findOutcome(greets: SocketHandler, fields: object, timeoutMs = 60_000) {
-  await using server = await startListener(greets);
+async function findOutcome(onConnect: SocketHandler, fields: object, timeoutMs = 60_000) {
+  await using server = await startListener(onConnect);
   const target = { host: "127.0.0.1", port: server.port, ...fields };
   return await runCheckOfType("tcp", target, { timeoutMs });
 }
@@ -45,17 +45,18 @@ describe("a port is up", () => {
     const text = "some ünexpected wörds";
     const bytes = Buffer.from(text);
     for (let at = 1; at < bytes.length; at++) {
-      const greets: SocketHandler = (socket) => {
+      const onConnect: SocketHandler = (socket) => {
         socket.setNoDelay(true).write(bytes.subarray(0, at));
         setImmediate(() => socket.write(bytes.subarray(at)));
       };
-      expect(await findOutcome(greets, { expect: text })).toMatchObject({ status: "up" });
+      expect(await findOutcome(onConnect, { expect: text })).toMatchObject({ status: "up" });
     }
   });
 
   test("when the expected text ends the first 64 KiB", async () => {
-    const greets: SocketHandler = (socket) => void socket.write(`${"x".repeat(64 * kib - 4)}pong`);
-    expect(await findOutcome(greets, { expect: "pong" })).toMatchObject({ status: "up" });
+    const onConnect: SocketHandler = (socket) =>
+      void socket.write(`${"x".repeat(64 * kib - 4)}pong`);
+    expect(await findOutcome(onConnect, { expect: "pong" })).toMatchObject({ status: "up" });
   });
 });
 
@@ -67,7 +68,7 @@ describe("a port is down", () => {
     });
   });
 
-  const cases: [what: string, greets: SocketHandler, message: string][] = [
+  const cases: [what: string, onConnect: SocketHandler, message: string][] = [
     [
       "when it closes without the expected text",
       (socket) => void socket.end("pon"),
@@ -96,11 +97,11 @@ describe("a port is down", () => {
       "The first 64 KiB of the response do not contain the expected text.",
     ],
   ];
-  for (const [what, greets, message] of cases)
+  for (const [what, onConnect, message] of cases)
     test(what, async () => {
       const fields = { send: "ping\r\n", expect: "pong" };
       const outcome = await runUntilTimedOut(message, (timeoutMs) =>
-        findOutcome(greets, fields, timeoutMs),
+        findOutcome(onConnect, fields, timeoutMs),
       );
       expect(outcome).toMatchObject({ status: "down", message, latencyMs: null });
     });

@@ -98,10 +98,10 @@ defineTestWith(
 );
 
 defineTestWith(["openssl"], "the remaining days of a certificate are exact", async () => {
-  const greets = (socket: TLSSocket) => {
+  const onConnect = (socket: TLSSocket) => {
     socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
   };
-  await using server = await startSecureListener("selfSigned", { greets });
+  await using server = await startSecureListener("selfSigned", { onConnect });
   const url = `https://${host}:${server.port}/`;
   const readSeen = async (now: number, certificateExpiryDays: number | null = 14) =>
     runCheckOfType("http", { url, verifyTls: false, certificateExpiryDays }, { now });
