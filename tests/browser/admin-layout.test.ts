@@ -56,7 +56,7 @@ describeInChromium("the layout of the admin page", (browser) => {
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  test("on every page in German, main actions on phones are 44 px high and all other targets 24 px, forced colors hide no text, and no text runs into its neighbor", async () => {
+  test("on every page in German, main actions on phones are 44 px high and all other targets 24 px, forced colors hide no text, paper has no buttons, and no text runs into its neighbor", async () => {
     const [startsAt, endsAt] = [0, 3_600_000].map((ms) => new Date(Date.now() + ms).toISOString());
     const running = { title: "Now", startsAt, endsAt, monitorIds: [world.idOf("NAS")] };
     const { id } = await world.ask("POST", "/api/v1/maintenance-windows", running);
@@ -82,7 +82,11 @@ describeInChromium("the layout of the admin page", (browser) => {
       if ((await measureOverflow(page)) > 0) flaws.push(`${path} is too wide`);
       await page.emulateMedia({ forcedColors: "active" });
       flaws.push(...(await findHiddenTexts(page)).map((text) => `${path} hides ${text}`));
-      await page.emulateMedia({ forcedColors: "none" });
+      await page.emulateMedia({ forcedColors: "none", media: "print" });
+      const printed = page.locator(".shell-page main").locator(".mantine-Button-root, .dots");
+      if ((await printed.filter({ visible: true }).count()) > 0)
+        flaws.push(`${path} prints buttons`);
+      await page.emulateMedia({ media: null });
       for (const width of [1024, 1440]) {
         await page.setViewportSize({ width, height: 900 });
         await waitUntilLoaded(page);
