@@ -56,6 +56,6 @@ export function TabRow<T extends string>({
 export const tabPanelOf = (name: string, value: string, selected: string) => ({
   role: "tabpanel",
   id: buildPartId(name, value, "panel"),
-  "aria-labeledby": buildPartId(name, value, "tab"),
+  "aria-labelledby": buildPartId(name, value, "tab"),
   hidden: value !== selected,
 });

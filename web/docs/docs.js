@@ -2,7 +2,7 @@
 new MutationObserver(() => {
   for (const button of document.querySelectorAll(".scalar-code-copy:not([aria-label])"))
     button.setAttribute("aria-label", "Copy");
-  for (const group of document.querySelectorAll("[role=listbox] > [aria-labeledby]:not([role])"))
+  for (const group of document.querySelectorAll("[role=listbox] > [aria-labelledby]:not([role])"))
     group.setAttribute("role", "group");
   for (const field of document.querySelectorAll("input[role=combobox]:not([aria-label])")) {
     field.setAttribute("aria-label", field.placeholder || "Search");

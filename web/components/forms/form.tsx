@@ -259,7 +259,7 @@ export function ChoiceField<T extends string>({
     <div className="labeled flex flex-col items-start gap-4">
       <span id={id}>{label}</span>
       <SegmentedControl
-        aria-labeledby={id}
+        aria-labelledby={id}
         data={(Object.keys(options) as T[]).map((one) => ({ value: one, label: options[one] }))}
         value={value}
         onChange={onChange}

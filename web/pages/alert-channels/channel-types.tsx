@@ -38,7 +38,7 @@ export function ChannelGallery({ onChoose }: { onChoose: (type: ChannelType) => 
   return (
     <div className="gallery-families">
       {channelFamilies.map(({ name, types }, family) => (
-        <section key={name} aria-labeledby={`${id}-${family}`}>
+        <section key={name} aria-labelledby={`${id}-${family}`}>
           <h3 id={`${id}-${family}`}>{name}</h3>
           <ul className="gallery">
             {types.map((type, index) => (

@@ -60,7 +60,7 @@ export function Policies() {
   const [drilled, setDrilled] = useState<DrillTarget | null>(null);
   if (policies === undefined) return null;
   return (
-    <section className="records policies" aria-labeledby="policies">
+    <section className="records policies" aria-labelledby="policies">
       <header className="records-head">
         <h2 id="policies">{t("Escalation policies")}</h2>
         {mayEdit && (

@@ -81,7 +81,7 @@ function Problems({ problems, isUsed }: { problems: ReadinessProblem[]; isUsed: 
       </EmptyState>
     );
   return (
-    <section className="records" aria-labeledby="readiness-problems">
+    <section className="records" aria-labelledby="readiness-problems">
       <div className="records-head">
         <h2 id="readiness-problems">
           {t("Problems")} <span className="num">{problems.length}</span>
@@ -171,7 +171,7 @@ function WriteTo({ id }: { id: string }) {
 type OnDrill = { onDrill: (drilled: DrillTarget & { isMonthly?: boolean }) => void };
 
 const People = ({ people, onDrill }: { people: ReadinessPerson[] } & OnDrill) => (
-  <section className="records" aria-labeledby="readiness-people">
+  <section className="records" aria-labelledby="readiness-people">
     <div className="records-head">
       <h2 id="readiness-people">
         {t("People")} <span className="num">{people.length}</span>
@@ -293,7 +293,7 @@ function Drills() {
   const { data } = useDrills();
   if (data === undefined || data.data.length === 0) return null;
   return (
-    <section className="records" aria-labeledby="readiness-drills">
+    <section className="records" aria-labelledby="readiness-drills">
       <div className="records-head">
         <h2 id="readiness-drills">{t("Drills")}</h2>
       </div>

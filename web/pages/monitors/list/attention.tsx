@@ -51,7 +51,7 @@ export function NeedsAttention({ overview }: { overview: Overview }) {
   if (rows.length === 0) return null;
   const shownRows = all || rows.length <= maxRows ? rows : rows.slice(0, foldedRows);
   return (
-    <section className="panel panel-flush attention" aria-labeledby="attention-title">
+    <section className="panel panel-flush attention" aria-labelledby="attention-title">
       <Head count={count} states={states} isFolded={isFolded} />
       {!isFolded && (
         <>
