@@ -69,7 +69,7 @@ export async function readRows(
   return (await readFullRows(scope, ids)).map((row) => compactMonitor(row));
 }
 
-/** Returns rows of a folder of the Monitors page, starting after the first `from`. */
+/** Returns rows of a folder of the Monitors page, without the first `from` rows. */
 export async function readFurtherRows(scope: Scope, query: RowsQuery): Promise<CompactMonitor[]> {
   const { groupId = null, from, count, ...filters } = query;
   const readIds = () => findMatchingIds(scope, filters, groupId, { from, count });

@@ -207,7 +207,7 @@ export const monitorMaker: RecordMaker = {
     if (stored === null) return null;
     const before = stored.monitor;
     const { pushToken: _token, ...ofRecord } = changed.fields;
-    // A person's pause with an end stays.
+    // A temporary pause by a person stays.
     const pause = keepTemporaryPause(before, ofRecord["paused"] === true);
     const patch = { ...ofRecord, ...pause };
     const patched = changed.has("type")

@@ -244,8 +244,8 @@ test("a start without any write access names the reason, exits with 1, and does 
 test("a backup without any write access names the files and the reason", async () => {
   await using box = await createMachineWithKey();
   const args = ["backup", `${box.directory}/copy.db`, "--data-dir", box.dataDir];
-  const nothing = `trap '' XFSZ; ulimit -f 0; exec "$0" "$@"`;
-  const child = Bun.spawn(["sh", "-c", nothing, binary, ...args], { stderr: "pipe" });
+  const unwritableScript = `trap '' XFSZ; ulimit -f 0; exec "$0" "$@"`;
+  const child = Bun.spawn(["sh", "-c", unwritableScript, binary, ...args], { stderr: "pipe" });
   expect([await child.exited, await new Response(child.stderr).text()]).toEqual([
     1,
     expect.stringMatching(

@@ -30,7 +30,7 @@ async function planFrom(file: string): Promise<Plan> {
 const reportOf = ({ records, notTaken, hints }: Plan) =>
   [...[...records, ...notTaken].flatMap(({ notes }) => notes), ...hints].join("\n");
 
-/** Columns without meaning outside of an Uptime Kuma: owners, creation times, caches. */
+/** Columns without meaning outside Uptime Kuma: owners, creation times, caches. */
 const internal: Record<string, string[]> = {
   monitor: [
     "user_id",

@@ -368,7 +368,7 @@ const removalSql = `insert into alert_timeline (organization_id, record_id, at, 
     and a.record_id is not null and (select count(*) from alert_timeline e
       where e.organization_id = ?1 and e.record_id = a.record_id) < ${alertBounds.entries.value}`;
 
-/** Adds to the timelines that a channel with held messages is deleted. Must precede the deletion. */
+/** Adds an entry to the timelines of alerts whose messages the deleted channel held. Must precede the deletion. */
 export const recordRemoval = (organizationId: string, channelId: string, at: string): Prepared => ({
   text: removalSql,
   parameters: [organizationId, channelId, at],

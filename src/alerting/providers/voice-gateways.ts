@@ -110,7 +110,7 @@ export const voiceGateways: Readonly<Record<VoicePreset, Gateway>> = {
     },
   },
   // https://docs.plivo.com/docs/voice/api/call/make-a-call, /voice/api/calls and /voice/troubleshooting/hangup-causes.
-  // That a call is found under the ID of its request, and the codes 3000–3020 and 6010, are known from its clients.
+  // Plivo's own clients look a call up by the ID of its request, and list the codes 3000–3020 and 6010.
   plivo: {
     method: "POST",
     path: "/v1/Account/{{account}}/Call/",

@@ -5,7 +5,7 @@ import { Scheduler } from "../../../src/monitoring/checks/engine/scheduler.ts";
 const buildTerms = (lane: string | null) => ({ organizationId: "ours", lane, patienceMs: 5_000 });
 
 /** A scheduler of one organization, with a test clock and runs that the test ends. */
-function createWorkshop({ total = 1_000, perLane = 1_000 } = {}) {
+function createTestScheduler({ total = 1_000, perLane = 1_000 } = {}) {
   const time = { now: 1_000 };
   const started: number[] = [];
   const dueAts: number[] = [];
@@ -53,7 +53,7 @@ function createWorkshop({ total = 1_000, perLane = 1_000 } = {}) {
 
 describe("a job", () => {
   test("starts when it is due, not before, and receives its due time", () => {
-    const { jobs, time, started, dueAts } = createWorkshop();
+    const { jobs, time, started, dueAts } = createTestScheduler();
     jobs.schedule(1, 1_500, buildTerms("a"));
     expect(jobs.findNextDueAt()).toBe(1_500);
     time.now = 1_499;
@@ -66,7 +66,7 @@ describe("a job", () => {
   });
 
   test("never runs twice concurrently: a job that is due again waits for the end of its run", async () => {
-    const { due, end, started } = createWorkshop();
+    const { due, end, started } = createTestScheduler();
     due(1);
     due(1);
     due(1);
@@ -78,7 +78,7 @@ describe("a job", () => {
   });
 
   test("that is rescheduled runs only at the new time, earlier or later", () => {
-    const { jobs, time, started } = createWorkshop();
+    const { jobs, time, started } = createTestScheduler();
     jobs.schedule(1, 2_000, buildTerms("a"));
     jobs.schedule(1, 5_000, buildTerms("a"));
     jobs.schedule(2, 5_000, buildTerms("a"));
@@ -93,7 +93,7 @@ describe("a job", () => {
   });
 
   test("that is rescheduled while it waits leaves the queue", async () => {
-    const { jobs, due, end, started, time } = createWorkshop({ total: 1, perLane: 1 });
+    const { jobs, due, end, started, time } = createTestScheduler({ total: 1, perLane: 1 });
     due(1, 2, 3);
     jobs.schedule(2, 9_000, buildTerms("one host"));
     await end(1);
@@ -105,7 +105,7 @@ describe("a job", () => {
   });
 
   test("that is removed does not start, even if it was waiting", async () => {
-    const { jobs, due, end, started, time } = createWorkshop({
+    const { jobs, due, end, started, time } = createTestScheduler({
       total: 1,
       perLane: 1,
     });
@@ -122,7 +122,7 @@ describe("a job", () => {
   });
 
   test("that is removed while it runs can be added again and runs after the end", async () => {
-    const { jobs, due, end, started } = createWorkshop();
+    const { jobs, due, end, started } = createTestScheduler();
     due(1);
     jobs.remove(1);
     expect(jobs.isRunning(1)).toBe(true);
@@ -134,7 +134,7 @@ describe("a job", () => {
 
 describe("the limits", () => {
   test("apply in total; waiting jobs start in the order of due times", async () => {
-    const { jobs, time, started, end } = createWorkshop({ total: 2, perLane: 2 });
+    const { jobs, time, started, end } = createTestScheduler({ total: 2, perLane: 2 });
     for (const key of [5, 3, 1, 4, 2]) jobs.schedule(key, 1_000 + key, buildTerms(`host ${key}`));
     time.now = 2_000;
     jobs.startDue();
@@ -148,7 +148,7 @@ describe("the limits", () => {
   });
 
   test("apply per lane, and a full lane does not delay others", async () => {
-    const { jobs, started, end } = createWorkshop({ total: 10, perLane: 2 });
+    const { jobs, started, end } = createTestScheduler({ total: 10, perLane: 2 });
     for (const key of [1, 2, 3, 4]) jobs.schedule(key, 100 + key, buildTerms("hanging host"));
     for (const key of [11, 12]) jobs.schedule(key, 200 + key, buildTerms("other host"));
     jobs.startDue();
@@ -165,7 +165,7 @@ describe("the limits", () => {
     const choices = fc.infiniteStream(fc.nat());
     await fc.assert(
       fc.asyncProperty(limit, limit, lanes, choices, async (total, perLane, lanes, choices) => {
-        const { jobs, running, end, started } = createWorkshop({ total, perLane });
+        const { jobs, running, end, started } = createTestScheduler({ total, perLane });
         for (const [key, lane] of lanes.entries()) jobs.schedule(key, key, buildTerms(lane));
         jobs.startDue();
         for (const choice of choices) {
@@ -187,7 +187,10 @@ describe("the limits", () => {
 
 describe("a job that waits", () => {
   test("is overdue after its patience, and again after each such period, until it starts", async () => {
-    const { jobs, due, end, time, overdue, started } = createWorkshop({ total: 1, perLane: 1 });
+    const { jobs, due, end, time, overdue, started } = createTestScheduler({
+      total: 1,
+      perLane: 1,
+    });
     due(1, 2);
     const at = async (now: number) => {
       time.now = now;
@@ -205,7 +208,7 @@ describe("a job that waits", () => {
   });
 
   test("is not overdue if it is rescheduled or removed before", () => {
-    const { jobs, due, time, overdue } = createWorkshop({ total: 1, perLane: 1 });
+    const { jobs, due, time, overdue } = createTestScheduler({ total: 1, perLane: 1 });
     due(1, 2, 3);
     jobs.remove(2);
     jobs.schedule(3, 50_000, buildTerms("one host"));
@@ -215,7 +218,7 @@ describe("a job that waits", () => {
   });
 
   test("for its own run is not overdue", () => {
-    const { due, jobs, time, overdue } = createWorkshop();
+    const { due, jobs, time, overdue } = createTestScheduler();
     due(1);
     due(1);
     time.now = 60_000;
@@ -225,7 +228,7 @@ describe("a job that waits", () => {
 });
 
 test("a job that takes no time never waits", () => {
-  const { jobs, due, started } = createWorkshop({ total: 1, perLane: 1 });
+  const { jobs, due, started } = createTestScheduler({ total: 1, perLane: 1 });
   due(1, 2);
   jobs.schedule(3, 1_000, buildTerms(null));
   jobs.startDue();
@@ -234,7 +237,7 @@ test("a job that takes no time never waits", () => {
 
 describe("runNow", () => {
   test("starts immediately despite the limits, and replaces the next regular run", async () => {
-    const { jobs, due, started, dueAts, end, time } = createWorkshop({
+    const { jobs, due, started, dueAts, end, time } = createTestScheduler({
       total: 1,
       perLane: 1,
     });
@@ -254,7 +257,7 @@ describe("runNow", () => {
   });
 
   test("joins a running job", async () => {
-    const { jobs, due, started, end } = createWorkshop();
+    const { jobs, due, started, end } = createTestScheduler();
     due(1);
     const ended: string[] = [];
     const joined = [jobs.runNow(1, buildTerms("a")), jobs.runNow(1, buildTerms("b"))].map((run) =>
@@ -267,7 +270,7 @@ describe("runNow", () => {
   });
 
   test("counts towards the limits of the others", async () => {
-    const { jobs, due, started, end } = createWorkshop({ total: 1, perLane: 1 });
+    const { jobs, due, started, end } = createTestScheduler({ total: 1, perLane: 1 });
     void jobs.runNow(7, buildTerms("one host"));
     due(1);
     expect(started).toEqual([7]);
@@ -277,7 +280,7 @@ describe("runNow", () => {
 });
 
 test("settled waits for running jobs", async () => {
-  const { jobs, due, end } = createWorkshop();
+  const { jobs, due, end } = createTestScheduler();
   due(1, 2);
   let isSettled = false;
   const all = jobs.waitUntilSettled().then(() => (isSettled = true));
@@ -296,7 +299,7 @@ test("jobs start in the order of due times after any scheduling, changes and rem
   );
   await fc.assert(
     fc.asyncProperty(fc.array(action, { maxLength: 150 }), async (actions) => {
-      const { jobs, time, started, dueAts, end } = createWorkshop();
+      const { jobs, time, started, dueAts, end } = createTestScheduler();
       const expected = new Map<number, number>();
       for (const next of [...actions, { pass: 1_000 }]) {
         if ("key" in next) {

@@ -78,7 +78,7 @@ export type Draft = {
 export function useForm<V extends Values>(
   initial: V,
   save: (values: V, force: boolean, idempotencyKey: string) => Promise<unknown>,
-  onTheirs?: () => void,
+  onReload?: () => void,
   draft?: Draft,
 ): Form<V> {
   const [isBusy, setBusy] = useState(false);
@@ -123,7 +123,7 @@ export function useForm<V extends Values>(
       setConflict(false);
       if (choice === "mine") return void run(true);
       if (draft?.staysOnConflict !== true) typed.forget();
-      onTheirs?.();
+      onReload?.();
     },
   };
 }

@@ -181,7 +181,7 @@ function EditDialog({ id, onClose }: { id: string; onClose: () => void }) {
               notify(t("Saved {name}", { name }));
               onClose();
             }}
-            onTheirs={reload}
+            onReload={reload}
           />
         )
       }

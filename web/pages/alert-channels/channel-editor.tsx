@@ -50,7 +50,7 @@ type Props = {
   submit: string;
   onSaved: (channel: AlertChannel) => void;
   onCancel: () => void;
-  onTheirs?: () => void;
+  onReload?: () => void;
 };
 
 /** Texts of a type that depend on the values of its fields. */
@@ -92,7 +92,7 @@ export const omitEmpty = (values: Values): Values =>
   );
 
 /** Form state, and whether a new channel is attached to all monitors on save. */
-function useChannelForm({ type, channel, onSaved, onTheirs }: Props) {
+function useChannelForm({ type, channel, onSaved, onReload }: Props) {
   const { person } = useSignedInPerson();
   const { data: overview } = useOverview();
   const monitorIds = overview?.monitors.map(({ id }) => id) ?? [];
@@ -127,7 +127,7 @@ function useChannelForm({ type, channel, onSaved, onTheirs }: Props) {
         await attachToMonitors(saved, monitorIds).catch(notifyError);
       onSaved(saved);
     },
-    onTheirs,
+    onReload,
     {
       key: `alert-channel ${channel?.id ?? type}`,
       secrets: listSecretFields(channelKinds[type].secrets),

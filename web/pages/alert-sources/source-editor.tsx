@@ -55,7 +55,7 @@ export default function SourceDialog({ edited }: { edited: EditedSource }) {
       otherQueries={[useAlertChannels(), useEscalationPolicies()]}
       onClose={closeDialog}
     >
-      {(source, reload) => <Fields source={source} onTheirs={reload} />}
+      {(source, reload) => <Fields source={source} onReload={reload} />}
     </EditorDialog>
   );
 }
@@ -63,9 +63,9 @@ export default function SourceDialog({ edited }: { edited: EditedSource }) {
 const createEmptyMapping = (): SourceMapping =>
   SourceMapping.parse({ key: "$.id", title: "$.title" });
 
-type FieldsProps = { source: AlertSource | undefined; onTheirs: () => void };
+type FieldsProps = { source: AlertSource | undefined; onReload: () => void };
 
-function useSourceForm({ source, onTheirs }: FieldsProps) {
+function useSourceForm({ source, onReload }: FieldsProps) {
   const navigate = useNavigate();
   const { data: channels = [] } = useAlertChannels();
   const start: Values = {
@@ -99,7 +99,7 @@ function useSourceForm({ source, onTheirs }: FieldsProps) {
       // The source's page shows its address.
       void navigate({ to: "/on-call/alert-sources/$id", params: { id: saved.id } });
     },
-    onTheirs,
+    onReload,
     { key: `alert-source ${source?.id ?? ""}` },
   );
 }

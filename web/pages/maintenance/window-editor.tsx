@@ -52,7 +52,7 @@ export default function MaintenanceDialog({ edited }: { edited: EditedWindow }) 
       otherQueries={[useOverview()]}
       onClose={closeDialog}
     >
-      {(window, reload) => <Fields edited={edited} window={window} onTheirs={reload} />}
+      {(window, reload) => <Fields edited={edited} window={window} onReload={reload} />}
     </EditorDialog>
   );
 }
@@ -60,12 +60,12 @@ export default function MaintenanceDialog({ edited }: { edited: EditedWindow }) 
 type FieldsProps = {
   edited: EditedWindow;
   window: MaintenanceWindow | undefined;
-  onTheirs: () => void;
+  onReload: () => void;
 };
 
-function Fields({ edited, window, onTheirs }: FieldsProps) {
+function Fields({ edited, window, onReload }: FieldsProps) {
   const { data: overview } = useOverview();
-  const form = useWindowForm(edited, window, onTheirs);
+  const form = useWindowForm(edited, window, onReload);
   const isNew = edited.kind === "plan-maintenance";
   const audience = useWindowAudience(form.values);
   return (
@@ -160,7 +160,7 @@ function buildSubmitLabel(
 function useWindowForm(
   edited: EditedWindow,
   window: MaintenanceWindow | undefined,
-  onTheirs: () => void,
+  onReload: () => void,
 ) {
   const zone = useZone();
   const navigate = useNavigate();
@@ -200,7 +200,7 @@ function useWindowForm(
       }
       closeDialog();
     },
-    onTheirs,
+    onReload,
     { key: draftKey },
   );
 }

@@ -48,7 +48,7 @@ export default function PolicyDialog({ edited }: { edited: EditedPolicy }) {
       otherQueries={[useQuery(peopleQuery), useOnCall(), useAlertChannels()]}
       onClose={closeDialog}
     >
-      {(policy, reload) => <Fields edited={edited} policy={policy} onTheirs={reload} />}
+      {(policy, reload) => <Fields edited={edited} policy={policy} onReload={reload} />}
     </EditorDialog>
   );
 }
@@ -56,11 +56,11 @@ export default function PolicyDialog({ edited }: { edited: EditedPolicy }) {
 type FieldsProps = {
   edited: EditedPolicy;
   policy: EscalationPolicy | undefined;
-  onTheirs: () => void;
+  onReload: () => void;
 };
 
 /** A copy is not the default and has no severities, because only one policy can have them. */
-function usePolicyForm({ edited, policy, onTheirs }: FieldsProps) {
+function usePolicyForm({ edited, policy, onReload }: FieldsProps) {
   const isNew = edited.kind === "create-policy";
   const start: Values = {
     name: isNew ? "" : (policy?.name ?? ""),
@@ -85,7 +85,7 @@ function usePolicyForm({ edited, policy, onTheirs }: FieldsProps) {
       await queryClient.invalidateQueries({ queryKey: listKey("escalation-policy") });
       closeDialog();
     },
-    onTheirs,
+    onReload,
     { key: `escalation-policy ${isNew ? `like ${policy?.id ?? ""}` : edited.id}` },
   );
 }

@@ -50,7 +50,7 @@ export default function ScheduleDialog({ edited }: { edited: EditedSchedule }) {
       otherQueries={[useQuery(peopleQuery)]}
       onClose={closeDialog}
     >
-      {(schedule, reload) => <Fields edited={edited} schedule={schedule} onTheirs={reload} />}
+      {(schedule, reload) => <Fields edited={edited} schedule={schedule} onReload={reload} />}
     </EditorDialog>
   );
 }
@@ -69,10 +69,10 @@ const createLayer = (zone: string, count: number): ScheduleLayer => ({
 type FieldsProps = {
   edited: EditedSchedule;
   schedule: Schedule | undefined;
-  onTheirs: () => void;
+  onReload: () => void;
 };
 
-function useScheduleForm({ edited, schedule, onTheirs }: FieldsProps) {
+function useScheduleForm({ edited, schedule, onReload }: FieldsProps) {
   const zone = useZone();
   const navigate = useNavigate();
   const isNew = edited.kind === "create-schedule";
@@ -98,7 +98,7 @@ function useScheduleForm({ edited, schedule, onTheirs }: FieldsProps) {
       closeDialog();
       if (isNew) await navigate({ to: "/on-call/$id", params: { id: saved.id } });
     },
-    onTheirs,
+    onReload,
     { key: `schedule ${isNew ? `like ${schedule?.id ?? ""}` : edited.id}` },
   );
 }

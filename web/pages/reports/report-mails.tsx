@@ -28,7 +28,7 @@ export default function ReportMails(props: Props) {
       key={settings.updatedAt}
       settings={settings}
       people={people}
-      onTheirs={() => void refetch()}
+      onReload={() => void refetch()}
       onSaved={(saved) =>
         queryClient.setQueryData(createSettingsQuery(organizationId).queryKey, saved)
       }
@@ -40,7 +40,7 @@ export default function ReportMails(props: Props) {
 type FieldsProps = Props & {
   settings: Settings;
   people: readonly Person[];
-  onTheirs: () => void;
+  onReload: () => void;
   onSaved: (saved: Settings) => void;
 };
 
@@ -93,7 +93,7 @@ function listOwnMails({ reportMails }: Settings, subject: Subject): ReportMail[]
 
 const emptyRecipient: Recipient = { address: "", language: "", frequency: "monthly" };
 
-function useReportForm({ settings, people, subject, onTheirs, onSaved, onClose }: FieldsProps) {
+function useReportForm({ settings, people, subject, onReload, onSaved, onClose }: FieldsProps) {
   const { groupId = null, statusPageId = null } = subject;
   const ownMails = listOwnMails(settings, subject);
   const target = ownMails[0]?.slaTarget ?? null;
@@ -128,7 +128,7 @@ function useReportForm({ settings, people, subject, onTheirs, onSaved, onClose }
       notify(t("Saved"));
       onClose();
     },
-    onTheirs,
+    onReload,
     { key: `report-mails ${groupId ?? statusPageId ?? ""}` },
   );
 }

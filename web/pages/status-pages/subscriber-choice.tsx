@@ -156,7 +156,7 @@ export function EditSubscriber({ pageId, subscriber, onClose }: EditorProps) {
           pageId={pageId}
           subscriber={opened ?? subscriber}
           onClose={onClose}
-          onTheirs={reload}
+          onReload={reload}
         />
       )}
     </EditorDialog>
@@ -167,8 +167,8 @@ function EditorFields({
   pageId,
   subscriber,
   onClose,
-  onTheirs,
-}: EditorProps & { onTheirs: () => void }) {
+  onReload,
+}: EditorProps & { onReload: () => void }) {
   const route = getPageRoutes(pageId).subscribers({ subscriberId: subscriber.id });
   const form = useForm(
     toValues(subscriber),
@@ -178,7 +178,7 @@ function EditorFields({
       notify(t("Saved"));
       onClose();
     },
-    onTheirs,
+    onReload,
     { key: `subscriber ${subscriber.id}` },
   );
   return (

@@ -57,7 +57,7 @@ export default function GroupDialog({ edited }: { edited: EditedGroup }) {
         <Fields
           group={group}
           monitorIds={edited.kind === "create-group" ? edited.monitorIds : undefined}
-          onTheirs={reload}
+          onReload={reload}
         />
       )}
     </EditorDialog>
@@ -67,10 +67,10 @@ export default function GroupDialog({ edited }: { edited: EditedGroup }) {
 type Props = {
   group: MonitorGroup | undefined;
   monitorIds: readonly string[] | undefined;
-  onTheirs: () => void;
+  onReload: () => void;
 };
 
-function useGroupForm({ group, monitorIds, onTheirs }: Props) {
+function useGroupForm({ group, monitorIds, onReload }: Props) {
   const groups = v1["monitor-groups"];
   return useForm(
     group ? pickValues(group) : defaultValues,
@@ -88,7 +88,7 @@ function useGroupForm({ group, monitorIds, onTheirs }: Props) {
       if (monitorIds) selection.clear();
       closeDialog();
     },
-    onTheirs,
+    onReload,
     { key: `group ${group?.id ?? ""}` },
   );
 }

@@ -93,7 +93,7 @@ export default function MonitorDialog({ edited }: { edited: EditedMonitor }) {
           monitor={monitor}
           isNew={isNew}
           groupId={isNew ? (edited.groupId ?? findDefaultGroupId()) : null}
-          onTheirs={reload}
+          onReload={reload}
         />
       )}
     </EditorDialog>
@@ -132,11 +132,11 @@ type Props = {
   monitor: Monitor | undefined;
   isNew: boolean;
   groupId: string | null;
-  onTheirs: () => void;
+  onReload: () => void;
 };
 
 /** A copy starts with the values of its original. */
-function useMonitorForm({ monitor, isNew, groupId, onTheirs }: Props) {
+function useMonitorForm({ monitor, isNew, groupId, onReload }: Props) {
   const edited = isNew ? undefined : monitor;
   const start: Values = monitor
     ? { ...monitor, ...startPause(monitor, isNew) }
@@ -159,7 +159,7 @@ function useMonitorForm({ monitor, isNew, groupId, onTheirs }: Props) {
       }
       closeDialog();
     },
-    onTheirs,
+    onReload,
     { key: `monitor ${isNew ? `like ${monitor?.id ?? ""}` : (monitor?.id ?? "")}`, secrets },
   );
 }

@@ -282,7 +282,7 @@ function useContactForm(
   type: ContactType,
   method: ContactMethod | null,
   onSaved: (saved: ContactMethod) => void,
-  onTheirs?: () => void,
+  onReload?: () => void,
 ) {
   const { person } = useSignedInPerson();
   const [gateway] = useGateways(type);
@@ -314,7 +314,7 @@ function useContactForm(
       await refreshContactMethods();
       onSaved(saved);
     },
-    onTheirs,
+    onReload,
     {
       key: `contact-method ${method?.id ?? type}`,
       secrets: listSecretFields(contactKinds[type].secrets),

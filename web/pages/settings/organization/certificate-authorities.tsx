@@ -26,7 +26,7 @@ export default function CertificateAuthorities() {
           key={opened}
           organizationId={organization.id}
           settings={settings}
-          onTheirs={() => void query.refetch().then(() => setOpened(opened + 1))}
+          onReload={() => void query.refetch().then(() => setOpened(opened + 1))}
         />
       )}
     </Loaded>

@@ -80,7 +80,7 @@ export default function DeletedRecords() {
             key={settings.data.updatedAt}
             organizationId={organization.id}
             settings={settings.data}
-            onTheirs={() => void settings.refetch()}
+            onReload={() => void settings.refetch()}
           />
         </Panel>
       )}

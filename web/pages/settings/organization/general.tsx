@@ -40,7 +40,7 @@ export default function Organization() {
               <Fields
                 key={opened}
                 record={record}
-                onTheirs={() => void query.refetch().then(() => setOpened(opened + 1))}
+                onReload={() => void query.refetch().then(() => setOpened(opened + 1))}
               />
             </Panel>
             <AlertSettings organizationId={organization.id} />
@@ -65,7 +65,7 @@ export default function Organization() {
   );
 }
 
-function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: () => void }) {
+function Fields({ record, onReload }: { record: OrganizationRecord; onReload: () => void }) {
   // The record that the form started from. A later change by another person is a conflict.
   const [known, setKnown] = useState(record);
   const { name, timeZone } = record;
@@ -85,7 +85,7 @@ function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: ()
       cacheName(saved);
       notify(t("Saved"));
     },
-    onTheirs,
+    onReload,
     { key: "organization" },
   );
   const { values, set, errorOf } = form;
@@ -181,7 +181,7 @@ function AlertSettings({ organizationId }: { organizationId: string }) {
             key={opened}
             settings={settings}
             organizationId={organizationId}
-            onTheirs={() => void query.refetch().then(() => setOpened(opened + 1))}
+            onReload={() => void query.refetch().then(() => setOpened(opened + 1))}
           />
         </Panel>
       )}

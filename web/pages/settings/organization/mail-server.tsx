@@ -42,7 +42,7 @@ export default function MailServer() {
           key={`${opened} ${settings.smtp === null}`}
           organizationId={organization.id}
           settings={settings}
-          onTheirs={() => void query.refetch().then(() => setOpened(opened + 1))}
+          onReload={() => void query.refetch().then(() => setOpened(opened + 1))}
         />
       )}
     </Loaded>

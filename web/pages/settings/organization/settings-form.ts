@@ -9,12 +9,12 @@ import { createSettingsQuery } from "../data.ts";
 export type SettingsFormProps = {
   organizationId: string;
   settings: Settings;
-  onTheirs: () => void;
+  onReload: () => void;
 };
 
 /** Manages a form over some settings of an organization. Saving conflicts if they are newer than `settings`. */
 export function useSettingsForm<V extends Values>(
-  { organizationId, settings, onTheirs }: SettingsFormProps,
+  { organizationId, settings, onReload }: SettingsFormProps,
   initial: V,
   buildBody: (values: V) => SettingsPatch,
   draft: Draft,
@@ -33,7 +33,7 @@ export function useSettingsForm<V extends Values>(
       queryClient.setQueryData(createSettingsQuery(organizationId).queryKey, saved);
       notify(t("Saved"));
     },
-    onTheirs,
+    onReload,
     draft,
   );
 }
