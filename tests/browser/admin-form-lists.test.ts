@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Glob } from "bun";
 import { join } from "node:path";
 import type { ElementHandle, Locator, Page } from "playwright-core";
-import { moveTo, owner } from "../support/admin-world.ts";
+import { owner } from "../support/admin-world.ts";
 import { describeInChromium } from "../support/browser.ts";
 import { createLayoutWorld } from "../support/layout-world.ts";
 
@@ -140,36 +140,33 @@ describeInChromium("lists in forms", (browser) => {
   test.each(Object.keys(forms))(
     "%s: Enter selects the active option, and never sends",
     async (file) => {
-      await using open = await world.resume(browser, "/settings");
-      const { page } = open;
-      page.setDefaultTimeout(12_000);
-      // Nothing that a form sends arrives, so the next form finds the same records.
       const sent: string[] = [];
-      await page.route("**/*", async (route) => {
-        const request = route.request();
-        if (request.method() === "GET") return route.fallback();
-        if (!/preview|drafts/.test(request.url()))
-          sent.push(`${request.method()} ${request.url()}`);
-        await route.fulfill({
-          status: 503,
-          json: { error: { code: "UNAVAILABLE", message: "Away." } },
-        });
-      });
       const faults: string[] = [];
       const used = new Set<string>();
       for (const way of forms[file] ?? []) {
         const [path, ...steps] = way(world);
-        await moveTo(page, path);
+        await using open = await world.open(browser, path);
+        const { page } = open;
+        page.setDefaultTimeout(12_000);
+        // Nothing that a form sends arrives, so the next form finds the same records.
+        await page.route("**/*", async (route) => {
+          const request = route.request();
+          if (request.method() === "GET") return route.fallback();
+          if (!/preview|drafts/.test(request.url()))
+            sent.push(`${request.method()} ${request.url()}`);
+          await route.fulfill({
+            status: 503,
+            json: { error: { code: "UNAVAILABLE", message: "Away." } },
+          });
+        });
         for (const step of steps)
           await (typeof step === "function" ? step(page) : press(page, step));
         sent.length = 0;
         const form = page.locator(steps.length > 0 ? "[role=dialog] form" : "main form");
         faults.push(...(await useLists(page, form, used)));
-        // Removes the draft of the form.
-        await page.evaluate(() => (localStorage.clear(), sessionStorage.clear()));
-        await page.reload();
+        expect(sent).toEqual([]);
       }
-      expect({ faults, sent }).toEqual({ faults: [], sent: [] });
+      expect(faults).toEqual([]);
       expect(used.size).toBeGreaterThan(0);
     },
   );
