@@ -30,7 +30,7 @@ const firstSteps: Record<string, [file: string, text: string, replacement: strin
   "A limit": [
     "src/core/limits.ts",
     '  "monitor-groups": {',
-    '  faxes: { value: 5, unit: "rows", per: "organization", beyond: conflictText },\n$&',
+    '  faxes: { value: 5, unit: "rows", per: "organization", effect: conflictText },\n$&',
   ],
   "An error code": ["src/core/errors.ts", '  | "INTERNAL"', '$& | "TEAPOT"'],
   "An audit event": ["src/events/catalog.ts", '"postmortem-published",', '"archived", $&'],
