@@ -921,6 +921,13 @@ export const scheduleBounds = {
     per: "request for shifts",
     effect: "Shifts after this span are omitted.",
   },
+  waiting: {
+    value: 200,
+    unit: "requests",
+    per: "organization",
+    beyond:
+      "Schedules, shifts and who is on call are read for one request at a time, and this many wait. Further ones are rejected: 429.",
+  },
 } satisfies Section;
 
 /** Accounts of people. */

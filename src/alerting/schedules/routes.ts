@@ -5,7 +5,6 @@ import { defineEndpoint } from "../../http/endpoint.ts";
 import { HoldQuery } from "../../http/held-changes/schema.ts";
 import { createRouter } from "../../http/request-context.ts";
 import { Readiness } from "../readiness/schema.ts";
-import { readReadiness } from "../readiness/service.ts";
 import { type CalendarLimits, calendarRoute, serveCalendar } from "./calendar.ts";
 import {
   NewSchedule,
@@ -26,6 +25,7 @@ import {
   deleteOverride,
   deleteSchedule,
   getOnCall,
+  getReadiness,
   getSchedule,
   getShifts,
   listOnCall,
@@ -216,7 +216,7 @@ export const onCallRoutes = createRouter("/api/v1/on-call")
       description:
         "Who can be reached how, and when that was last proven; who can't, and why. Gaps of schedules within 14 days, policies that reach nobody, and drills that nobody acknowledged.",
       data: Readiness,
-      handle: ({ scope }) => readReadiness(scope, scope.clock(), { withGaps: true }),
+      handle: ({ scope }) => getReadiness(scope),
     }),
   );
 

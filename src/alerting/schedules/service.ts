@@ -21,7 +21,10 @@ import {
 import { guardCondition, type Prepared, retryOnStaleRead } from "../../database/store.ts";
 import { scheduleOverrides, schedules } from "../../database/tables/schedules.ts";
 import { commit, guardCurrent, guardUnconditional } from "../../events/commit.ts";
+import { createOrganizationTurns } from "../../events/organization-turns.ts";
 import type { Scope } from "../../events/scope.ts";
+import type { Readiness } from "../readiness/schema.ts";
+import { readReadiness } from "../readiness/service.ts";
 import {
   type DutySpan,
   findOnCall,
@@ -57,6 +60,9 @@ import {
   type TimedSchedule,
 } from "./store.ts";
 
+/** Reads and computes the schedules of one request per organization at a time. */
+const runInScheduleTurn = createOrganizationTurns(scheduleBounds.waiting.value);
+
 /** A schedule with the version for its ETag. */
 type ScheduleRecord = Schedule & { version: number };
 
@@ -64,10 +70,10 @@ export const maxSpanMs = scheduleBounds.span.value * 1000;
 const usualSpanMs = 14 * dayMs;
 
 /** Lists all schedules by name. */
-export async function listSchedules(scope: Scope): Promise<ScheduleRecord[]> {
-  const found = await listStoredSchedules(scope);
-  return found.map((schedule) => toRecord(scope, schedule));
-}
+export const listSchedules = (scope: Scope): Promise<ScheduleRecord[]> =>
+  runInScheduleTurn(scope, async () =>
+    mapYielding(await listStoredSchedules(scope), (schedule) => toRecord(scope, schedule)),
+  );
 
 /** Reads a schedule. Throws NOT_FOUND. */
 export const getSchedule = async (scope: Scope, id: string): Promise<ScheduleRecord> =>
@@ -204,13 +210,17 @@ export function renewCalendar(scope: Scope, id: string): Promise<ScheduleRecord>
 
 /** Returns who is on call in a schedule, now or at a time. Throws NOT_FOUND. */
 export async function getOnCall(scope: Scope, id: string, query: OnCallQuery): Promise<OnCall> {
-  const [found] = await findAllOnCall(scope, [id], query);
+  const [found] = await runInScheduleTurn(scope, () => findAllOnCall(scope, [id], query));
   return assertFound(found, "schedule");
 }
 
 /** Returns who is on call in every schedule, now or at a time. */
 export const listOnCall = (scope: Scope, query: OnCallQuery): Promise<OnCall[]> =>
-  findAllOnCall(scope, undefined, query);
+  runInScheduleTurn(scope, () => findAllOnCall(scope, undefined, query));
+
+/** Returns whether alerts reach people now. */
+export const getReadiness = (scope: Scope): Promise<Readiness> =>
+  runInScheduleTurn(scope, () => readReadiness(scope, scope.clock(), { withGaps: true }));
 
 async function findAllOnCall(
   scope: Scope,
@@ -269,8 +279,10 @@ function limitSpan(
 /** Lists the shifts of a span, with its gaps. Throws NOT_FOUND, VALIDATION_ERROR. */
 export async function getShifts(scope: Scope, id: string, query: ShiftsQuery): Promise<Shift[]> {
   const { from, until } = limitSpan(scope, query);
-  const [schedule] = await loadSchedules(scope, [id], from, until);
-  return buildShifts(scope, assertFound(schedule, "schedule"), from, until);
+  return runInScheduleTurn(scope, async () => {
+    const [schedule] = await loadSchedules(scope, [id], from, until);
+    return buildShifts(scope, assertFound(schedule, "schedule"), from, until);
+  });
 }
 
 /** Lists the shifts of unsaved layers. Throws NOT_FOUND for an unknown schedule, VALIDATION_ERROR. */
@@ -283,7 +295,9 @@ export async function previewShifts(scope: Scope, preview: SchedulePreview): Pro
   if (id !== undefined) await getStored(scope, id);
   const [schedule] = await addOverrides(scope, [{ id: id ?? "", timeZone }], from, until);
   const overrides = schedule?.overrides ?? [];
-  return buildShifts(scope, { timeZone, layers, overrides }, from, until);
+  return runInScheduleTurn(scope, () =>
+    buildShifts(scope, { timeZone, layers, overrides }, from, until),
+  );
 }
 
 async function buildShifts(

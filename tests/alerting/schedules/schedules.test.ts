@@ -1,4 +1,5 @@
 /** Schedules over REST: layers, overrides, swaps, shifts, the calendar, and what a person in a schedule prevents. */
+import { scheduleBounds } from "../../../src/core/limits.ts";
 import { describeChange } from "../../../web/pages/settings/organization/audit-values.ts";
 import { expect, test } from "bun:test";
 import { testAppliance } from "../../support/appliance.ts";
@@ -217,3 +218,22 @@ test("the audit log names people, and describes layers in words", async () => {
   expect((await client("DELETE", `/dashboard/people/${ann.id}`)).status).toBe(200);
   expect(await describeUpdate()).toEqual(words);
 });
+
+test.each([path, "/api/v1/on-call", "/api/v1/on-call/readiness", "OWN/on-call", "OWN/shifts"])(
+  "GET %s: organizations take turns, and too many waiting requests are rejected",
+  async (route) => {
+    const { api, own, theirs } = await createOnCallWorld();
+    const finished: string[] = [];
+    const read = async (name: string, client: typeof api, readPath: string) => {
+      const { status } = await client("GET", readPath);
+      finished.push(name);
+      return status;
+    };
+    const ours = Array.from({ length: scheduleBounds.waiting.value + 50 }, () =>
+      read("ours", api, route.replace("OWN", own)),
+    );
+    expect(await read("theirs", theirs.api, "/api/v1/on-call")).toBe(200);
+    expect(new Set(await Promise.all(ours))).toEqual(new Set([200, 429]));
+    expect(finished.indexOf("theirs")).toBeLessThan(finished.lastIndexOf("ours"));
+  },
+);
