@@ -926,7 +926,7 @@ export const scheduleBounds = {
     unit: "requests",
     per: "organization",
     beyond:
-      "Schedules, shifts and who is on call are read for one request at a time, and this many wait. Further ones are rejected: 429.",
+      "Schedules, escalation policies, who is on call and whom alerts would notify are read for one request at a time, and this many wait. Further ones are rejected: 429.",
   },
 } satisfies Section;
 

@@ -1,3 +1,4 @@
+import { runInOnCallTurn } from "../events/organization-turns.ts";
 import { defineEndpoint } from "../http/endpoint.ts";
 import { createRouter } from "../http/request-context.ts";
 import { type PreviewDependencies, previewInTurn } from "../status-pages/site/preview-service.ts";
@@ -35,7 +36,7 @@ export const createIncidentDashboardRoutes = (dependencies: PreviewDependencies)
         query: IncidentAudienceQuery,
         data: IncidentAudience,
         errors: ["NOT_FOUND"],
-        handle: ({ scope, query }) => findAudience(scope, query),
+        handle: ({ scope, query }) => runInOnCallTurn(scope, () => findAudience(scope, query)),
       }),
     )
     .get(

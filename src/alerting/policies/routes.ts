@@ -1,6 +1,7 @@
 /** REST routes of escalation policies. */
 import { z } from "zod";
 import { Deleted } from "../../core/paging.ts";
+import { runInOnCallTurn } from "../../events/organization-turns.ts";
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";
 import { EscalationPolicy, EscalationPolicyPatch, NewEscalationPolicy } from "./schema.ts";
@@ -19,7 +20,7 @@ export const escalationPolicyRoutes = createRouter("/api/v1/escalation-policies"
       summary: "List all escalation policies",
       description: "By name.",
       data: z.array(EscalationPolicy),
-      handle: ({ scope }) => listPolicies(scope),
+      handle: ({ scope }) => runInOnCallTurn(scope, () => listPolicies(scope)),
     }),
   )
   .post(

@@ -1,6 +1,7 @@
 /** Reads and writes escalation policies with their steps, and guards what they refer to. */
 import { sql } from "drizzle-orm";
 import { AppError } from "../../core/errors.ts";
+import { mapYielding } from "../../core/time/event-loop.ts";
 import type { Use } from "../../database/uses.ts";
 import { buildIdTable, unknownReferenceError } from "../../database/references.ts";
 import { matchValues, removeRow, type Tenant } from "../../database/rows.ts";
@@ -50,13 +51,16 @@ export async function listPolicies(
   const rows = await (id === undefined
     ? store.query<Row>(allPoliciesSql, [organizationId])
     : store.query<Row>(policySql, [organizationId, id]));
-  return rows.map(({ targets, default: isDefault, incidentSeverities, drill, ...row }) => ({
-    ...row,
-    drill: parseDrill(drill),
-    default: isDefault === 1,
-    incidentSeverities: JSON.parse(incidentSeverities) as PolicyRecord["incidentSeverities"],
-    steps: groupSteps(JSON.parse(targets) as TargetRow[]),
-  }));
+  return mapYielding(
+    rows,
+    ({ targets, default: isDefault, incidentSeverities, drill, ...row }) => ({
+      ...row,
+      drill: parseDrill(drill),
+      default: isDefault === 1,
+      incidentSeverities: JSON.parse(incidentSeverities) as PolicyRecord["incidentSeverities"],
+      steps: groupSteps(JSON.parse(targets) as TargetRow[]),
+    }),
+  );
 }
 
 const groupSteps = (targets: readonly TargetRow[]): EscalationStep[] =>

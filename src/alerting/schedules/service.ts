@@ -21,7 +21,7 @@ import {
 import { guardCondition, type Prepared, retryOnStaleRead } from "../../database/store.ts";
 import { scheduleOverrides, schedules } from "../../database/tables/schedules.ts";
 import { commit, guardCurrent, guardUnconditional } from "../../events/commit.ts";
-import { createOrganizationTurns } from "../../events/organization-turns.ts";
+import { runInOnCallTurn } from "../../events/organization-turns.ts";
 import type { Scope } from "../../events/scope.ts";
 import type { Readiness } from "../readiness/schema.ts";
 import { readReadiness } from "../readiness/service.ts";
@@ -60,9 +60,6 @@ import {
   type TimedSchedule,
 } from "./store.ts";
 
-/** Reads and computes the schedules of one request per organization at a time. */
-const runInScheduleTurn = createOrganizationTurns(scheduleBounds.waiting.value);
-
 /** A schedule with the version for its ETag. */
 type ScheduleRecord = Schedule & { version: number };
 
@@ -71,7 +68,7 @@ const usualSpanMs = 14 * dayMs;
 
 /** Lists all schedules by name. */
 export const listSchedules = (scope: Scope): Promise<ScheduleRecord[]> =>
-  runInScheduleTurn(scope, async () =>
+  runInOnCallTurn(scope, async () =>
     mapYielding(await listStoredSchedules(scope), (schedule) => toRecord(scope, schedule)),
   );
 
@@ -210,17 +207,17 @@ export function renewCalendar(scope: Scope, id: string): Promise<ScheduleRecord>
 
 /** Returns who is on call in a schedule, now or at a time. Throws NOT_FOUND. */
 export async function getOnCall(scope: Scope, id: string, query: OnCallQuery): Promise<OnCall> {
-  const [found] = await runInScheduleTurn(scope, () => findAllOnCall(scope, [id], query));
+  const [found] = await runInOnCallTurn(scope, () => findAllOnCall(scope, [id], query));
   return assertFound(found, "schedule");
 }
 
 /** Returns who is on call in every schedule, now or at a time. */
 export const listOnCall = (scope: Scope, query: OnCallQuery): Promise<OnCall[]> =>
-  runInScheduleTurn(scope, () => findAllOnCall(scope, undefined, query));
+  runInOnCallTurn(scope, () => findAllOnCall(scope, undefined, query));
 
 /** Returns whether alerts reach people now. */
 export const getReadiness = (scope: Scope): Promise<Readiness> =>
-  runInScheduleTurn(scope, () => readReadiness(scope, scope.clock(), { withGaps: true }));
+  runInOnCallTurn(scope, () => readReadiness(scope, scope.clock(), { withGaps: true }));
 
 async function findAllOnCall(
   scope: Scope,
@@ -279,7 +276,7 @@ function limitSpan(
 /** Lists the shifts of a span, with its gaps. Throws NOT_FOUND, VALIDATION_ERROR. */
 export async function getShifts(scope: Scope, id: string, query: ShiftsQuery): Promise<Shift[]> {
   const { from, until } = limitSpan(scope, query);
-  return runInScheduleTurn(scope, async () => {
+  return runInOnCallTurn(scope, async () => {
     const [schedule] = await loadSchedules(scope, [id], from, until);
     return buildShifts(scope, assertFound(schedule, "schedule"), from, until);
   });
@@ -295,7 +292,7 @@ export async function previewShifts(scope: Scope, preview: SchedulePreview): Pro
   if (id !== undefined) await getStored(scope, id);
   const [schedule] = await addOverrides(scope, [{ id: id ?? "", timeZone }], from, until);
   const overrides = schedule?.overrides ?? [];
-  return runInScheduleTurn(scope, () =>
+  return runInOnCallTurn(scope, () =>
     buildShifts(scope, { timeZone, layers, overrides }, from, until),
   );
 }

@@ -219,18 +219,29 @@ test("the audit log names people, and describes layers in words", async () => {
   expect(await describeUpdate()).toEqual(words);
 });
 
-test.each([path, "/api/v1/on-call", "/api/v1/on-call/readiness", "OWN/on-call", "OWN/shifts"])(
+test.each([
+  path,
+  "OWN/on-call",
+  "OWN/shifts",
+  "/api/v1/on-call",
+  "/api/v1/on-call/readiness",
+  "/api/v1/escalation-policies",
+  "/api/v1/monitors/MONITOR/alert-preview",
+])(
   "GET %s: organizations take turns, and too many waiting requests are rejected",
   async (route) => {
     const { api, own, theirs } = await createOnCallWorld();
+    const body = { type: "manual", name: "Shop" };
+    const monitor = (await api("POST", "/api/v1/monitors", { body })).json.data;
     const finished: string[] = [];
     const read = async (name: string, client: typeof api, readPath: string) => {
       const { status } = await client("GET", readPath);
       finished.push(name);
       return status;
     };
+    const readPath = route.replace("OWN", own).replace("MONITOR", monitor.id);
     const ours = Array.from({ length: scheduleBounds.waiting.value + 50 }, () =>
-      read("ours", api, route.replace("OWN", own)),
+      read("ours", api, readPath),
     );
     expect(await read("theirs", theirs.api, "/api/v1/on-call")).toBe(200);
     expect(new Set(await Promise.all(ours))).toEqual(new Set([200, 429]));
