@@ -925,7 +925,7 @@ export const scheduleBounds = {
     value: 200,
     unit: "requests",
     per: "organization",
-    beyond:
+    effect:
       "Schedules, escalation policies, who is on call and whom alerts would notify are read for one request at a time, and this many wait. Further ones are rejected: 429.",
   },
 } satisfies Section;
