@@ -4,7 +4,7 @@ import { tooManyDigitsIssue } from "../core/text/decimals.ts";
 import { findLossyInteger } from "../core/text/exact-json.ts";
 import { findRepeatedName, measureJson } from "../core/text/json.ts";
 import { AppError } from "../core/errors.ts";
-import { excerptText } from "../core/text/formatting.ts";
+import { excerptText, formatFieldPath } from "../core/text/formatting.ts";
 import { requestBounds } from "../core/limits.ts";
 import { invalidFieldError } from "../core/validation.ts";
 import { createBudget } from "./access/budget.ts";
@@ -243,7 +243,7 @@ export function parseJsonText(text: string): unknown {
     throw notJsonError();
   }
   const counts = { members: 0 };
-  assertBounded(value, "body", counts);
+  assertBounded(value, [], counts);
   // JSON.parse returns only one value of a repeated name, so the parsed value has fewer members.
   const repeated = counts.members < members ? findRepeatedName(text) : null;
   if (repeated !== null) throw invalidFieldError(excerptText(repeated), "must be given only once");
@@ -253,14 +253,20 @@ export function parseJsonText(text: string): unknown {
 type Counts = { members: number };
 
 /** Adds the members of a value to the counts. Throws VALIDATION_ERROR for a list that is too long. */
-function assertBounded(value: unknown, path: string, counts: Counts) {
+function assertBounded(value: unknown, path: PropertyKey[], counts: Counts) {
   if (typeof value !== "object" || value === null) return;
   const entries = Array.isArray(value) ? value : Object.values(value);
   if (entries.length > maxEntries)
-    throw invalidFieldError(path, `must have at most ${maxEntries} entries`);
+    throw invalidFieldError(
+      excerptText(formatFieldPath(path)) || "body",
+      `must have at most ${maxEntries} entries`,
+    );
   const names = Array.isArray(value) ? null : Object.keys(value);
   if (names !== null) counts.members += names.length;
   for (const [index, entry] of entries.entries())
-    if (typeof entry === "object" && entry !== null)
-      assertBounded(entry, names === null ? path : (names[index] ?? path), counts);
+    if (typeof entry === "object" && entry !== null) {
+      path.push(names?.[index] ?? index);
+      assertBounded(entry, path, counts);
+      path.pop();
+    }
 }

@@ -175,6 +175,20 @@ describe("JSON", () => {
     expect(text.length).toBeLessThan(5000);
   });
 
+  test("a list with too many entries is named by its whole path", async () => {
+    const { ours } = await testAppliance();
+    const long = Array.from({ length: 5_001 }, () => 1);
+    for (const [body, path] of [
+      [{ title: "x", impacts: [{ monitorId: long }] }, "impacts[0].monitorId"],
+      [{ title: "x", translations: { de: { message: [[], long] } } }, "translations.de.message[1]"],
+      [{ monitorIds: long }, "monitorIds"],
+      [long, "body"],
+    ] as const) {
+      const { status, json } = await ours.api("POST", "/api/v1/incidents", { body });
+      expect([status, json.error.details[0].path]).toEqual([422, path]);
+    }
+  });
+
   test("a malformed id is an invalid value in a body and an unknown record in a path", async () => {
     const { ours } = await testAppliance();
     const body = { title: "Slow", monitorId: "7" };
