@@ -137,7 +137,9 @@ type Declaration<
 /** Response to a request that is held. */
 const heldShape = { response: dataSchema(HeldChange), status: 202 as const };
 
-const runInStreamTurn = createOrganizationTurns();
+const runInReadTurn = createOrganizationTurns();
+/** Never rejects, because the write has been stored. */
+const runInWriteTurn = createOrganizationTurns(Infinity);
 
 /** Maximum duration of a long response on a busy machine, in seconds. */
 export const longResponseSeconds = 60;
@@ -396,7 +398,8 @@ class RouteHandler {
     const organizationId = principal?.organizationId ?? "";
     requestContext.services.extendTimeout(request, longResponseSeconds);
     const turn = { organizationId, signal: request.signal };
-    const response = await runInStreamTurn(turn, () =>
+    const runInTurn = isRead(request) ? runInReadTurn : runInWriteTurn;
+    const response = await runInTurn(turn, () =>
       buildStreamedResponse(request, this.#spec, payload),
     );
     const { body } = response;

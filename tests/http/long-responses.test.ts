@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { z } from "zod";
+import { requestBounds } from "../../src/core/limits.ts";
 import { yieldToEventLoop } from "../../src/core/time/event-loop.ts";
 import { renderJsonPieces } from "../../src/http/responses/api-response.ts";
 import { testAppliance } from "../support/appliance.ts";
@@ -123,3 +124,24 @@ test.each(["/api/v1/config", "/api/v1/reports", "/api/v1/reports/csv", "/metrics
     expect(statuses.filter((status) => status === 200)).toHaveLength(21);
   },
 );
+
+test("a write is never rejected after it was stored, however many clients write at once", async () => {
+  const { ours } = await testAppliance();
+  const id = await createSampleRecord(ours.api, "incidents");
+  const path = `/api/v1/incidents/${id}`;
+  const clients = requestBounds.waitingFullReads.value * 3;
+  const readUpdates = async (): Promise<unknown[]> =>
+    (await ours.api("GET", path)).json.data.updates;
+  // A long timeline, whose response takes several turns of the event loop.
+  for (let index = 0; index < 30; index++)
+    await ours.api("PATCH", path, { body: { message: "x".repeat(5_000) } });
+  const before = (await readUpdates()).length;
+  const writes = Array.from({ length: clients }, (_, index) =>
+    index % 2 === 0
+      ? ours.api("PATCH", path, { body: { message: `Update ${index}` } })
+      : ours.api("POST", `${path}/resolve`),
+  );
+  const statuses = (await Promise.all(writes)).map(({ status }) => status);
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  expect(await readUpdates()).toHaveLength(before + clients);
+});
