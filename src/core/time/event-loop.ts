@@ -20,7 +20,7 @@ async function resumeWaiting() {
   do {
     batch[resumed++]?.();
     // The loop runs until its next await before this function continues.
-    await null;
+    await Promise.resolve();
   } while (resumed < batch.length && performance.now() < until);
   const isScheduled = waiting.length > 0;
   waiting = [...batch.slice(resumed), ...waiting];
