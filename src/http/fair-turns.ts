@@ -13,14 +13,17 @@ const measurePauseMs = 8;
 const turnMs = 8;
 /** Number of connections that a turn always serves, because turns are also long on a busy machine. */
 const fewConnections = 8;
+/** Number of pipelined requests of a connection that a turn always serves. */
+const fewPipelined = 64;
 /** Time for waiting requests per turn, in milliseconds. */
 const portionMs = 5;
 
 /**
  * Lets new connections in a long event-loop turn wait for the next turn. Bun serves new connections before open ones
  * and timers, so sixteen clients that connect for each request would block all others. A connection that was served
- * in the same turn continues. Bun would close it if its next request arrived before the response. `connectionOf`
- * identifies the connection of a request.
+ * in the same turn continues, because Bun closes it if its next request arrives before the response. One that
+ * pipelines many requests in a long turn waits, and is closed: Bun would serve all of its requests first.
+ * `connectionOf` identifies the connection of a request.
  */
 export function createFairTurns(
   handle: RequestHandler,
@@ -30,7 +33,8 @@ export function createFairTurns(
   let requests = 0;
   let turnSince: number | null = null;
   let restsUntil = -Infinity;
-  const served = new Set<number | undefined>();
+  /** Requests of this turn, by connection. */
+  const served = new Map<number | undefined, number>();
   const waiting: (() => void)[] = [];
 
   function shouldWait(request: Request): boolean {
@@ -40,10 +44,10 @@ export function createFairTurns(
       setImmediate(startNextTurn);
     }
     const connection = connectionOf(request);
-    if (served.has(connection)) return false;
-    if (served.size >= fewConnections && now() - turnSince >= turnMs) return true;
-    served.add(connection);
-    return false;
+    const before = served.get(connection) ?? 0;
+    served.set(connection, before + 1);
+    const hadItsShare = before === 0 ? served.size > fewConnections : before >= fewPipelined;
+    return hadItsShare && now() - turnSince >= turnMs;
   }
 
   function startNextTurn() {
