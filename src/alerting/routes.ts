@@ -1,6 +1,5 @@
 /** REST routes of deliveries, test alerts, the preview of an alert, and the replay of alerts. */
 import { pageSchema } from "../core/paging.ts";
-import { runInOnCallTurn } from "../events/organization-turns.ts";
 import { defineEndpoint } from "../http/endpoint.ts";
 import { createRouter } from "../http/request-context.ts";
 import { NewReplay, Replay } from "./replay/schema.ts";
@@ -46,8 +45,7 @@ export const createAlertRoutes = (dependencies: TestDependencies) =>
           "`at` is the start of the outage. Channels are previewed with their present settings, and schedules with the shifts of each time. Dependencies on other monitors are not considered.",
         query: OnCallQuery,
         data: AlertPreview,
-        handle: ({ scope, params, query }) =>
-          runInOnCallTurn(scope, () => previewAlert(scope, params.id, query)),
+        handle: ({ scope, params, query }) => previewAlert(scope, params.id, query),
       }),
     )
     .post(

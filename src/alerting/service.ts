@@ -1,4 +1,5 @@
 /** Use cases of messages: deliveries, preview, test alerts, test mails and mailed invitations. */
+import { runInOnCallTurn } from "../events/organization-turns.ts";
 import type { Scope } from "../events/scope.ts";
 import { type ChannelRow, findOrdinaryChannel, getAlertChannel } from "./channels/service.ts";
 import { formatTimestamp, formatUtcMinute } from "../core/time/clock.ts";
@@ -65,7 +66,13 @@ export async function listDeliveries(scope: Scope, channelId: string, query: Pag
  * Lists the channels that an outage of this monitor would notify at once, why others would not be
  * notified, and the steps of its escalation policy. Throws NOT_FOUND.
  */
-export async function previewAlert(
+export const previewAlert = (
+  scope: Scope,
+  monitorId: string,
+  query: OnCallQuery,
+): Promise<AlertPreview> => runInOnCallTurn(scope, () => readAlertPreview(scope, monitorId, query));
+
+async function readAlertPreview(
   scope: Scope,
   monitorId: string,
   { at = scope.clock() }: OnCallQuery,

@@ -1,4 +1,3 @@
-import { runInOnCallTurn } from "../events/organization-turns.ts";
 import { defineEndpoint } from "../http/endpoint.ts";
 import { createRouter } from "../http/request-context.ts";
 import { type PreviewDependencies, previewInTurn } from "../status-pages/site/preview-service.ts";
@@ -36,7 +35,7 @@ export const createIncidentDashboardRoutes = (dependencies: PreviewDependencies)
         query: IncidentAudienceQuery,
         data: IncidentAudience,
         errors: ["NOT_FOUND"],
-        handle: ({ scope, query }) => runInOnCallTurn(scope, () => findAudience(scope, query)),
+        handle: ({ scope, query }) => findAudience(scope, query),
       }),
     )
     .get(

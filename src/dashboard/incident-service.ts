@@ -4,6 +4,7 @@ import { loadSnapshot } from "../alerting/deciding/snapshot.ts";
 import { selectIncidentAudience, type IncidentStep } from "../alerting/deciding/rules.ts";
 import type { IncidentRecord, UpdateRecord } from "../incidents/store.ts";
 import { forEachListed, type ListOrStream } from "../core/text/streamed-list.ts";
+import { runInOnCallTurn } from "../events/organization-turns.ts";
 import type { Scope } from "../events/scope.ts";
 import { getIncident } from "../incidents/service.ts";
 import { getWindow } from "../monitoring/maintenance/service.ts";
@@ -80,10 +81,10 @@ function completeDraft(
 }
 
 /** Returns the recipients of an update and of the resolution, and the pages that show it. Throws NOT_FOUND. */
-export async function findAudience(
-  scope: Scope,
-  { incidentId, monitorIds = [] }: IncidentAudienceQuery,
-) {
+export const findAudience = (scope: Scope, query: IncidentAudienceQuery) =>
+  runInOnCallTurn(scope, () => readAudience(scope, query));
+
+async function readAudience(scope: Scope, { incidentId, monitorIds = [] }: IncidentAudienceQuery) {
   const { store, organizationId } = scope;
   const incident = incidentId === undefined ? null : await getIncident(scope, incidentId);
   const incidentIds = incident === null ? [] : [incident.id];

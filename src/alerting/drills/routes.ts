@@ -1,5 +1,4 @@
 /** REST routes that preview and start drills of escalation policies and people, and schedule the drills of people. */
-import { runInOnCallTurn } from "../../events/organization-turns.ts";
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";
 import { AlertSummary } from "../records/schema.ts";
@@ -27,8 +26,7 @@ export const createDrillRoutes = (dependencies: DrillDependencies) =>
         query: DrillQuery,
         data: DrillPreview,
         errors: ["CONFLICT"],
-        handle: ({ scope, params, query }) =>
-          runInOnCallTurn(scope, () => previewPolicyDrill(scope, params.id, query)),
+        handle: ({ scope, params, query }) => previewPolicyDrill(scope, params.id, query),
       }),
     )
     .post(

@@ -10,6 +10,7 @@ import { assertFound } from "../../database/rows.ts";
 import { guardCondition, retryOnStaleRead, type Statement } from "../../database/store.ts";
 import { escalationPolicies } from "../../database/tables/alerting.ts";
 import { commit, guardUnconditional } from "../../events/commit.ts";
+import { runInOnCallTurn } from "../../events/organization-turns.ts";
 import type { Scope } from "../../events/scope.ts";
 import { consumeLimit, type RateLimit } from "../../http/access/rate-limit.ts";
 import { formatQuietEnd } from "../channels/rules.ts";
@@ -37,7 +38,13 @@ export type DrillDependencies = {
 };
 
 /** Previews the recipients of a drill of a policy, step by step. Throws NOT_FOUND, CONFLICT without steps. */
-export async function previewPolicyDrill(
+export const previewPolicyDrill = (
+  scope: Scope,
+  id: string,
+  query: NewDrill,
+): Promise<DrillPreview> => runInOnCallTurn(scope, () => readDrillPreview(scope, id, query));
+
+async function readDrillPreview(
   scope: Scope,
   id: string,
   { priority }: NewDrill,

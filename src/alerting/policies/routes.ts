@@ -1,11 +1,10 @@
 /** REST routes of escalation policies. */
 import { z } from "zod";
 import { Deleted } from "../../core/paging.ts";
-import { runInOnCallTurn } from "../../events/organization-turns.ts";
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";
 import { EscalationPolicy, EscalationPolicyPatch, NewEscalationPolicy } from "./schema.ts";
-import { createPolicy, deletePolicy, getPolicy, listPolicies, updatePolicy } from "./service.ts";
+import { createPolicy, deletePolicy, getPolicy, listAllPolicies, updatePolicy } from "./service.ts";
 
 const cached = ["escalation_policies", "escalation_targets"];
 
@@ -20,7 +19,7 @@ export const escalationPolicyRoutes = createRouter("/api/v1/escalation-policies"
       summary: "List all escalation policies",
       description: "By name.",
       data: z.array(EscalationPolicy),
-      handle: ({ scope }) => runInOnCallTurn(scope, () => listPolicies(scope)),
+      handle: ({ scope }) => listAllPolicies(scope),
     }),
   )
   .post(

@@ -10,6 +10,7 @@ import { assertFound, buildFirstVersion, buildNextVersion } from "../../database
 import { retryOnStaleRead } from "../../database/store.ts";
 import { escalationPolicies } from "../../database/tables/alerting.ts";
 import { commit, guardCurrent } from "../../events/commit.ts";
+import { runInOnCallTurn } from "../../events/organization-turns.ts";
 import type { Scope } from "../../events/scope.ts";
 import { findConflict } from "./rules.ts";
 import type { EscalationPolicyPatch, NewEscalationPolicy } from "./schema.ts";
@@ -26,6 +27,10 @@ import {
 } from "./store.ts";
 
 export { listPolicies };
+
+/** Lists all policies by name. */
+export const listAllPolicies = (scope: Scope): Promise<PolicyRecord[]> =>
+  runInOnCallTurn(scope, () => listPolicies(scope));
 
 /** Reads a policy. Throws NOT_FOUND. */
 export async function getPolicy(scope: Scope, id: string): Promise<PolicyRecord> {
