@@ -13,8 +13,9 @@ const measurePauseMs = 8;
 const turnMs = 8;
 /** Number of connections that a turn always serves, because turns are also long on a busy machine. */
 const fewConnections = 8;
-/** Number of pipelined requests of a connection that a turn always serves. */
+/** Number of pipelined requests that a turn always serves: of one connection, and of all together. */
 const fewPipelined = 64;
+const manyPipelined = 512;
 /** Time for waiting requests per turn, in milliseconds. */
 const portionMs = 5;
 
@@ -35,6 +36,7 @@ export function createFairTurns(
   let restsUntil = -Infinity;
   /** Requests of this turn, by connection. */
   const served = new Map<number | undefined, number>();
+  let pipelined = 0;
   const waiting: (() => void)[] = [];
 
   function shouldWait(request: Request): boolean {
@@ -46,12 +48,17 @@ export function createFairTurns(
     const connection = connectionOf(request);
     const before = served.get(connection) ?? 0;
     served.set(connection, before + 1);
-    const hadItsShare = before === 0 ? served.size > fewConnections : before >= fewPipelined;
+    if (before > 0) pipelined++;
+    const hadItsShare =
+      before === 0
+        ? served.size > fewConnections
+        : before >= fewPipelined && pipelined >= manyPipelined;
     return hadItsShare && now() - turnSince >= turnMs;
   }
 
   function startNextTurn() {
     served.clear();
+    pipelined = 0;
     turnSince = null;
     const until = now() + portionMs;
     let answered = 0;

@@ -46,13 +46,13 @@ test("new connections have a limited share of an event-loop turn, and are served
 
 test("a connection with sequential requests never waits, because Bun would close it", () => {
   const server = createBusyServer();
-  for (let i = 0; i < 64; i++) expect(server.request(1)).toBeInstanceOf(Response);
+  for (let i = 0; i < 200; i++) expect(server.request(1)).toBeInstanceOf(Response);
 });
 
 test("a connection that pipelines many requests waits for the next turn, so that others are served", async () => {
   const server = createBusyServer();
   const all = Array.from({ length: 1_000 }, () => server.request(1));
-  expect(server.answered.length).toBeLessThan(100);
+  expect(server.answered.length).toBeLessThan(600);
   expect(server.request(2)).toBeInstanceOf(Response);
   while (server.answered.length < 1_001) await waitForTurn();
   for (const response of all) expect((await response).ok).toBe(true);
@@ -61,7 +61,7 @@ test("a connection that pipelines many requests waits for the next turn, so that
 test("a connection with sequential requests never waits, even if one takes a whole turn", () => {
   let requestCount = 0;
   const server = createBusyServer(() => (requestCount++ % 50 === 0 ? 100 : 1));
-  for (let i = 0; i < 64; i++) expect(server.request(1)).toBeInstanceOf(Response);
+  for (let i = 0; i < 200; i++) expect(server.request(1)).toBeInstanceOf(Response);
 });
 
 test("a few new connections in one turn are served at once, however long the turn", () => {
