@@ -139,6 +139,22 @@ describeInChromium("the layout of the admin page", (browser) => {
     }
   });
 
+  test("an open menu stays open, with the focus, while the first monitor goes into maintenance", async () => {
+    await using opened = await world.open(browser, "/");
+    const { page } = opened;
+    await page.reload();
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Type", exact: true }).press("Enter");
+    const menu = page.locator("[role=menu]:focus-within");
+    await menu.waitFor();
+    const [startsAt, endsAt] = [0, 3_600_000].map((ms) => new Date(Date.now() + ms).toISOString());
+    const running = { title: "Now", startsAt, endsAt, monitorIds: [world.idOf("NAS")] };
+    const { id } = await world.ask("POST", "/api/v1/maintenance-windows", running);
+    await page.locator(".filters").getByText("1 maintenance").waitFor();
+    expect(await menu.count()).toBe(1);
+    await world.ask("DELETE", `/api/v1/maintenance-windows/${id}`);
+  });
+
   test("on phones, the first screen has all problems with their actions, and a banner of one line", async () => {
     await using opened = await world.open(browser, "/", { viewport: phone });
     const { page } = opened;

@@ -35,14 +35,16 @@ export const createDataQuery = <T>(
 ) =>
   queryOptions({ queryKey, queryFn: ({ signal }) => unwrapData(request({ fetch: { signal } })) });
 
-type LoadingState = { isLoading: boolean; failureCount: number };
+type LoadingState = { isLoading: boolean; isFetched: boolean; failureCount: number };
 
 /**
  * Whether any query is in its first load. Failed queries do not count, so pages do not wait for
- * them.
+ * them, nor disappear while they are loaded again.
  */
 export const isFirstLoad = (queries: readonly LoadingState[]): boolean =>
-  queries.some(({ isLoading, failureCount }) => isLoading && failureCount === 0);
+  queries.some(
+    ({ isLoading, isFetched, failureCount }) => isLoading && !isFetched && failureCount === 0,
+  );
 
 /**
  * Query options of a list page with its `meta`. The previous page stays visible during the load.

@@ -47,11 +47,14 @@ const PastBar = lazy(
 
 const BulkBar = lazy(createChunk(() => import("./bulk-bar.tsx")));
 
+/** Whether the page waits for its head. A head that was shown stays, even when the first monitor goes into maintenance. */
 function useIsHeadLoading(mayWrite: boolean, overview: Overview | undefined): boolean {
+  const [wasShown, setWasShown] = useState(false);
   const inMaintenance = overview === undefined ? 0 : (countAllStates(overview).maintenance ?? 0);
   const running = useWindows("running", inMaintenance > 0);
-  const isLoading = useIsMonitorsLoading(mayWrite);
-  return isLoading || isFirstLoad([running]);
+  const isLoading = useIsMonitorsLoading(mayWrite) || isFirstLoad([running]);
+  if (overview !== undefined && !isLoading && !wasShown) setWasShown(true);
+  return isLoading && !wasShown;
 }
 
 /** Monitors that match the filters. The server searches if the page has only a part of them. */
