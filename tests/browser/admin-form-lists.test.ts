@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Glob } from "bun";
 import { join } from "node:path";
 import type { ElementHandle, Locator, Page } from "playwright-core";
-import { owner } from "../support/admin-world.ts";
+import { findRow, owner } from "../support/admin-world.ts";
 import { describeInChromium } from "../support/browser.ts";
 import { createLayoutWorld } from "../support/layout-world.ts";
 
@@ -16,10 +16,7 @@ type Step = string | RegExp | ((page: Page) => Promise<void>);
 type Way = (world: World) => [path: string, ...steps: Step[]];
 
 async function selectRow(page: Page) {
-  await page
-    .getByRole("link", { name: /^Web shop/ })
-    .last()
-    .focus();
+  await findRow(page, "Web shop").getByRole("link", { name: "Web shop" }).focus();
   await page.keyboard.press("x");
 }
 

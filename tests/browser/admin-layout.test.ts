@@ -127,8 +127,8 @@ describeInChromium("the layout of the admin page", (browser) => {
     await using opened = await world.open(browser, "/");
     const { page } = opened;
     await page.getByText("Live", { exact: true }).waitFor();
-    for (const name of ["Type", "Actions for Blog"]) {
-      const button = page.getByRole("button", { name, exact: true }).last();
+    const blog = findRow(page, "Blog").getByRole("button", { name: "Actions for Blog" });
+    for (const button of [page.getByRole("button", { name: "Type", exact: true }), blog]) {
       expect(await button.getAttribute("aria-haspopup")).toBe("menu");
       await button.focus();
       await page.keyboard.press("Enter");
