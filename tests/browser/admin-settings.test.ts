@@ -155,13 +155,13 @@ describeInChromium("the settings", (browser) => {
     const row = page.getByRole("list", { name: "Monitors by group" });
     await row.getByRole("button", { name: "Actions for Database" }).click();
     await page.getByRole("menuitem", { name: "History" }).click();
-    const change = page.getByText("interval: 60 s, was 120 s");
+    const change = page.getByText("interval: 1 min, was 2 min");
     await change.waitFor();
     await page.getByRole("button", { name: "Record: Database" }).waitFor();
     expect(await findViolations(page)).toEqual([]);
-    await page.getByRole("button", { name: "Restore interval 120 s" }).click();
+    await page.getByRole("button", { name: "Restore interval 2 min" }).click();
     await page.getByText("Restored the interval of Database").waitFor();
-    await page.getByText("interval: 120 s, was 60 s").waitFor();
+    await page.getByText("interval: 2 min, was 1 min").waitFor();
     expect(await readInterval()).toBe(120);
     await page.getByRole("button", { name: "Undo" }).click();
     await change.nth(1).waitFor();

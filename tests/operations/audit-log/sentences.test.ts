@@ -98,7 +98,9 @@ test("a repeated entry says how often, or of how many records", () => {
 
 test("values have units, and IDs have names", () => {
   const id = "0199a3f0-5c1e-7cc0-b1a5-3f2d8e6a9b10";
-  expect(describeValue("interval", 60, {})).toBe("60 s");
+  expect(describeValue("interval", 20, {})).toBe("20 s");
+  expect(describeValue("interval", 3_600, {})).toBe("1 h");
+  expect(describeValue("interval", 90_060, {})).toBe("90060 s");
   expect(describeValue("degradedAfterMs", null, {})).toBe("none");
   expect(describeValue("degradedAfterMs", 500, {})).toBe("500 ms");
   expect(describeValue("verifyTls", false, {})).toBe("no");
@@ -120,10 +122,14 @@ test("values have units, and IDs have names", () => {
   const changed = { field: "look", before: look, after: other, truncated: [] };
   expect(describeChange(changed, {})).toEqual([
     "colors background: #fffaf0, header links: ((label: Shop), (label: Help)), banner tone: good",
-    "colors background: none, header links: none, banner tone: none",
+    null,
   ]);
   const server = { ...changed, field: "smtp", before: null, after: { user: null, port: 25 } };
-  expect(describeChange(server, {})).toEqual(["port: 25", "none"]);
+  expect(describeChange(server, {})).toEqual(["port: 25", null]);
+  const closed = { ...server, before: server.after, after: null };
+  expect(describeChange(closed, {})).toEqual(["none", "port: 25"]);
+  const auth = { ...changed, field: "auth", before: "none", after: "password" };
+  expect(describeChange(auth, {})).toEqual(["password", "none"]);
   const tags = ["a", "b", "c", "d", "e", "f"];
   const change = { field: "tags", before: tags, after: [...tags.slice(1), "g"], truncated: [] };
   expect(describeChange(change, {})).toEqual(["added g; removed a", null]);

@@ -5,6 +5,7 @@ import { ScheduleLayer } from "../../../../src/alerting/schedules/schema.ts";
 import { type Fields, isObject } from "../../../../src/core/collections/objects.ts";
 import { type DeletableNoun, deletableNouns } from "../../../../src/core/deletable-nouns.ts";
 import type { FieldChange } from "../../../../src/core/field-changes.ts";
+import { formatDuration } from "../../../../src/core/text/formatting.ts";
 import type { AuditEntry } from "../../../../src/operations/audit-log/schema.ts";
 import { t } from "../../../language/text.ts";
 import { nameField } from "./field-labels.ts";
@@ -14,28 +15,18 @@ type Names = AuditEntry["names"];
 /** A layer of a schedule as stored. Earlier versions stored the names of its people instead of their IDs. */
 const StoredLayer = z.object({ ...ScheduleLayer.shape, personIds: z.array(z.string()) });
 
-/** Units of numbers, by field. Fields whose names end with `Ms` are in milliseconds. */
-const units: Record<string, string> = {
-  interval: "s",
-  timeout: "s",
-  retryInterval: "s",
-  reminderInterval: "s",
-  grace: "s",
-  certificateExpiryDays: t("days"),
-};
+/** Fields with a number of seconds. Fields whose names end with `Ms` are in milliseconds. */
+const fieldsInSeconds = ["interval", "timeout", "retryInterval", "reminderInterval", "grace"];
 
 const longestText = 160;
 const listedItems = 5;
 const id = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Renders a value, such as `60 s`, `none`, or names for IDs. */
+/** Renders a value, such as `5 min`, `none`, or names for IDs. */
 export function describeValue(field: string, value: unknown, names: Names): string {
   if (value === null || value === undefined || value === "") return t("none");
   if (typeof value === "boolean") return value ? t("yes") : t("no");
-  if (typeof value === "number") {
-    const unit = field.endsWith("Ms") ? "ms" : units[field];
-    return unit === undefined ? String(value) : `${value} ${unit}`;
-  }
+  if (typeof value === "number") return describeNumber(field, value);
   if (typeof value === "string") {
     if (id.test(value)) return names[value] ?? t("a deleted record");
     return value.length > longestText ? `${value.slice(0, longestText)}…` : value;
@@ -57,6 +48,15 @@ export function describeValue(field: string, value: unknown, names: Names): stri
   return more > 0
     ? t("{listed} and {count} more", { listed: listedParts, count: more })
     : listedParts;
+}
+
+function describeNumber(field: string, value: number): string {
+  if (field.endsWith("Ms")) return `${value} ms`;
+  if (field === "certificateExpiryDays") return `${value} ${t("days")}`;
+  if (!fieldsInSeconds.includes(field)) return String(value);
+  // A duration in words has two units, so it could hide that the value changed.
+  const isExact = value > 0 && value % (value < 3_600 ? 1 : value < 86_400 ? 60 : 3_600) === 0;
+  return isExact ? formatDuration(value) : `${value} s`;
 }
 
 /** Renders the name of an inner field, such as `dark colors text`. */
@@ -101,7 +101,8 @@ function pickDifferences(before: Fields, after: Fields): [before: Fields, after:
 
 /**
  * Renders a change in two parts: the new value, and the previous one. For objects, both contain only the fields that
- * differ. For long lists, the second part is null and the first one names only the differences.
+ * differ. The second part is null if there was no value. It is also null for long lists, whose first part names only
+ * the differences.
  */
 export function describeChange(
   { field, before, after, truncated }: FieldChange,
@@ -125,8 +126,15 @@ export function describeChange(
     isObject(before) && isObject(after)
       ? pickDifferences(before, after)
       : [omitEmpty(before), omitEmpty(after)];
-  const [newValue, oldValue] = [to, from].map((value) => describeValue(field, value, names));
-  return [newValue ?? "", oldValue ?? null];
+  return [
+    describeValue(field, to, names),
+    hasNoValue(from) ? null : describeValue(field, from, names),
+  ];
+}
+
+function hasNoValue(value: unknown): boolean {
+  if (typeof value === "object" && value !== null) return Object.values(value).every(hasNoValue);
+  return value === null || value === undefined || value === "";
 }
 
 function listMissing(of: readonly unknown[], from: readonly unknown[]): unknown[] {
