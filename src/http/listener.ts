@@ -9,6 +9,7 @@ import { AppError } from "../core/errors.ts";
 import { createAccessLog } from "./access-log.ts";
 import { invalidFieldError } from "../core/validation.ts";
 import { boundBody } from "./body.ts";
+import { isRead } from "./request.ts";
 import { createErrorResponse } from "./responses/error-response.ts";
 import { createFairTurns, type RequestHandler } from "./fair-turns.ts";
 import { assertOneHost } from "./access/host-guard.ts";
@@ -42,7 +43,7 @@ export function createRequestHandler(
     const finishRequest = (handled: Response) => {
       const response =
         transfers.admit(handled, received, proxies.addressOf) ??
-        createErrorResponse(tooManyTransfersError(), Bun.randomUUIDv7(), log);
+        createErrorResponse(tooManyTransfersError(received), Bun.randomUUIDv7(), log);
       const { headers } = response;
       if (!headers.has("x-request-id")) headers.set("X-Request-Id", Bun.randomUUIDv7());
       if (tls !== null) headers.set("Strict-Transport-Security", strictTransport);
@@ -64,10 +65,20 @@ export function createRequestHandler(
   };
 }
 
-const tooManyTransfersError = () =>
-  new AppError("UNAVAILABLE", "Too many large responses are under way. Try again in a moment.", {
-    headers: { "Retry-After": "2" },
-  });
+/** A write has been carried out, so its error must not ask to send it again. */
+const tooManyTransfersError = (request: Request) =>
+  isRead(request)
+    ? new AppError(
+        "UNAVAILABLE",
+        "Too many large responses are under way. Try again in a moment.",
+        {
+          headers: { "Retry-After": "2" },
+        },
+      )
+    : new AppError(
+        "UNAVAILABLE",
+        "The request was carried out, but too many large responses are under way to send its own. Read the result in a moment.",
+      );
 
 /** A port that serves requests until it is stopped. */
 export type Port = {

@@ -1,5 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { createTransferLimit } from "../../src/http/responses/large-bodies.ts";
+import {
+  createOwnBytesResponse,
+  createTransferLimit,
+  largeFrom,
+} from "../../src/http/responses/large-bodies.ts";
 import { createRequestHandler } from "../../src/http/listener.ts";
 import { createRequestMetrics } from "../../src/http/request-metrics.ts";
 import { dumpTables, testAppliance, unknownId } from "../support/appliance.ts";
@@ -196,4 +200,22 @@ describe("JSON", () => {
     for (const id of ["7", `${unknownId}x`, "%00", "..%2f", "%F0%9F%98%80", "'"])
       expect([id, (await ours.api("GET", `${path}/${id}`)).status]).toEqual([id, 404]);
   });
+});
+
+test("without memory for a large response, clients repeat a read but not a write, which was carried out", async () => {
+  const { appliance, proxies } = await testAppliance();
+  const { log } = appliance;
+  const transfers = createTransferLimit(0);
+  const handle = createRequestHandler(
+    { log, tls: null, proxies, requests: createRequestMetrics(), transfers },
+    () => createOwnBytesResponse(new Uint8Array(largeFrom), {}),
+  );
+  async function send(method: string) {
+    const headers = { Host: "localhost" };
+    const response = await handle(new Request("http://localhost/", { method, headers }));
+    const { error } = (await response.json()) as { error: { message: string } };
+    return [response.status, response.headers.get("retry-after"), error.message];
+  }
+  expect(await send("GET")).toEqual([503, "2", expect.stringContaining("Try again")]);
+  expect(await send("POST")).toEqual([503, null, expect.stringContaining("was carried out")]);
 });
