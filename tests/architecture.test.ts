@@ -137,6 +137,12 @@ test("no file has the name of its folder, which would not describe it", () => {
   expect(files.filter((file) => getStem(file) === basename(dirname(file)))).toEqual([]);
 });
 
+test("every file of more than 60 lines opens with a sentence about its responsibility", async () => {
+  const texts = await Promise.all(files.map((file) => Bun.file(join(root, file)).text()));
+  const isSilent = (text: string) => text.split("\n").length > 61 && !/^\/\*\*|^\/\/ /.test(text);
+  expect(files.filter((_, index) => isSilent(texts[index] ?? ""))).toEqual([]);
+});
+
 test("no folder imports from a higher one", () => {
   const rankOf = (file: string) => {
     const folder = folderOf(file);

@@ -52,8 +52,13 @@ test("comments name only identifiers that exist", async () => {
   const known = new Set(texts.flatMap(({ text }) => text.replace(comment, "").match(/\w+/g) ?? []));
   const found = texts.flatMap(({ file, text }) =>
     (text.match(comment) ?? [])
-      .flatMap((one) => [...one.matchAll(/`([a-z]+[A-Z]\w*)(?:\(\))?`/g)])
-      .flatMap(([, name = ""]) => (known.has(name) ? [] : [{ file, name }])),
+      .flatMap((one) => [
+        ...[...one.matchAll(/`([a-z]+[A-Z]\w*)(?:\(\))?`/g)].map(([, name = ""]) => name),
+        ...[...one.matchAll(/\bthrows ((?:an? |(?:and|or) |[A-Z]\w+,? ?)+)/gi)].flatMap(
+          ([, errors = ""]) => errors.match(/[A-Z]\w+/g) ?? [],
+        ),
+      ])
+      .flatMap((name) => (known.has(name) ? [] : [{ file, name }])),
   );
   expect(found).toEqual([]);
 });

@@ -1,3 +1,4 @@
+/** Alerting routes that only the admin page uses: test messages, and the key for Web Push. */
 import { defineEndpoint } from "../http/endpoint.ts";
 import { createRouter } from "../http/request-context.ts";
 import { AlertChannelPatch, NewAlertChannel } from "./channels/schema.ts";

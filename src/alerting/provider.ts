@@ -113,7 +113,7 @@ export type Provider<T extends ReceiverType> = {
   /** Size limit of a digest. Absent if the provider shortens digests itself. */
   digestLimit?: DigestLimit;
   receipts?: ProviderReceipts<ChannelSettings<T>>;
-  /** Sends a message. Throws TargetFailure and OwnTrouble, which are retried. */
+  /** Sends a message. Throws TargetFailure and LocalFailure, which are retried. */
   deliver(
     settings: ChannelSettings<T>,
     message: Message,
@@ -170,7 +170,7 @@ export function createHttpProvider<T extends ReceiverType>({
   };
 }
 
-/** Sends one HTTP request and judges its response. Throws TargetFailure and OwnTrouble. */
+/** Sends one HTTP request and judges its response. Throws TargetFailure and LocalFailure. */
 export async function sendProviderRequest(
   { url, method = "POST", headers = {}, body }: ProviderRequest,
   context: DeliveryContext,

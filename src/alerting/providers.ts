@@ -1,3 +1,4 @@
+/** Registers the provider of each type of channels and contact methods. */
 import type { ReceiverType } from "./channels/kinds-schema.ts";
 import type { Provider } from "./provider.ts";
 import { apprise } from "./providers/apprise.ts";
@@ -44,7 +45,6 @@ import { github } from "./providers/github.ts";
 import { gitlab } from "./providers/gitlab.ts";
 import { gitea } from "./providers/gitea.ts";
 
-/** The provider of each type of channels and contact methods. */
 export const providers: { [T in ReceiverType]: Provider<T> } = {
   webhook,
   email,

@@ -1,3 +1,4 @@
+/** Lists the records that a configuration manages, and their drift. */
 import { forEachYielding } from "../core/time/event-loop.ts";
 import { isVisible, type LimitedNoun } from "../database/group-limit.ts";
 import type { Scope } from "../events/scope.ts";

@@ -1,6 +1,6 @@
 /** Error codes and error classes that requests and commands share. */
-/** Error codes. `src/http` maps them to an HTTP status, and `src/cli` to an exit code. */
 
+/** `src/http` maps a code to an HTTP status, and `src/cli` to an exit code. */
 export type ErrorCode =
   | "BAD_REQUEST"
   | "INVALID_JSON"

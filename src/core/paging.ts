@@ -1,3 +1,4 @@
+/** Query parameters and responses of paged lists. */
 import { z } from "zod";
 
 const maxPerPage = 100;

@@ -14,7 +14,7 @@ import { findOverviewGroups, findOverviewMonitors } from "./store.ts";
 
 /**
  * Returns the Monitors page as of a past time: the states of the current monitors that existed then, and the incidents
- * that were open. Throws VALIDATION_FAILED for a time in the future, and for too many monitors.
+ * that were open. Throws VALIDATION_ERROR for a time in the future, and for too many monitors.
  */
 export async function getPastOverview(
   scope: Scope,

@@ -1,3 +1,4 @@
+/** Examines the database of a cluster for `doctor`, without writing. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Clock } from "../core/time/clock.ts";

@@ -1,3 +1,4 @@
+/** SQL that looks up the names of the audit log's subjects. */
 import { getTableName } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { alertChannels, escalationPolicies } from "./tables/alerting.ts";

@@ -1,10 +1,10 @@
+/** The request context of use cases outside of organizations, such as signing in. */
 import type { RequestContext } from "./request-context.ts";
 import type { RequestServices } from "./services.ts";
 import { buildSessionCookie, type Session } from "./access/session.ts";
 import { buildSetCookie, type Cookie, listCookieNames, readCookie } from "./cookies.ts";
 import { originOf } from "./request.ts";
 
-/** Context of a use case outside of organizations, such as signing in. */
 export type VisitorContext = Omit<RequestServices, "keys" | "responses" | "extendTimeout"> &
   Pick<
     RequestContext,

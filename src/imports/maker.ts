@@ -1,3 +1,4 @@
+/** Types and helpers that the makers of imported records share. */
 import { AppError } from "../core/errors.ts";
 import type { ChangedField } from "../core/field-changes.ts";
 import type { Statement } from "../database/store.ts";

@@ -1,3 +1,4 @@
+/** Routes of reports: as JSON, CSV and PDF, and by mail. */
 import { z } from "zod";
 import { defineEndpoint } from "../http/endpoint.ts";
 import { createRouter } from "../http/request-context.ts";

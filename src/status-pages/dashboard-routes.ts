@@ -1,3 +1,4 @@
+/** Status page routes that only the admin page uses: preview, sign-in, and the check of a host name. */
 import { defineEndpoint } from "../http/endpoint.ts";
 import { createRouter } from "../http/request-context.ts";
 import { checkHost, type HostCheckDependencies } from "./site/host-check-service.ts";
@@ -17,7 +18,6 @@ import {
 } from "./schema.ts";
 import { approveVisit } from "./site/sign-in-service.ts";
 
-/** Status page routes that only the admin page uses. */
 export const createStatusPageDashboardRoutes = (
   dependencies: PreviewDependencies & HostCheckDependencies,
 ) =>

@@ -1,3 +1,4 @@
+/** Buttons to page through lists, and through the periods of a calendar. */
 import { formatCount } from "./display/format.ts";
 import { Icon } from "./display/icons.tsx";
 import { ActionIcon, Button } from "@mantine/core";

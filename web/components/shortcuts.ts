@@ -1,3 +1,4 @@
+/** Keyboard shortcuts of the mounted components, and the setting that turns single keys off. */
 import { useEffect, useRef } from "react";
 import { createStore } from "../data/store.ts";
 import { isDialogOpen } from "./open-dialog.ts";

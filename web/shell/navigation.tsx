@@ -1,3 +1,4 @@
+/** The navigation: its pages, the search button, and the counters next to its labels. */
 import { Link, useLocation } from "@tanstack/react-router";
 import { useCounts, useOverallState } from "../data/overview.ts";
 import { countProblems, useProblems } from "../data/problems.ts";

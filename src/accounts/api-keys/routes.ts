@@ -1,3 +1,4 @@
+/** Routes to list, create, limit and revoke API keys. */
 import { dayMs } from "../../core/time/clock.ts";
 import { z } from "zod";
 import { defineEndpoint } from "../../http/endpoint.ts";

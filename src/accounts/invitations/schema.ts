@@ -1,3 +1,4 @@
+/** Schemas of invitations: sending one, viewing it by its link, and accepting it. */
 import { z } from "zod";
 import { EmailAddress, Id, Timestamp } from "../../core/fields.ts";
 import { Role } from "../../core/roles.ts";

@@ -1,3 +1,4 @@
+/** Schemas of signing in, of the first run, and of the password policy. */
 import { z } from "zod";
 import { EmailAddress, TimeZone, Timestamp } from "../../core/fields.ts";
 import { ProviderButton } from "../identity-providers/schema.ts";

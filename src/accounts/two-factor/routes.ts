@@ -1,3 +1,4 @@
+/** Routes of a person's own second factors: authenticator, passkeys and recovery codes. */
 import { z } from "zod";
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";

@@ -1,6 +1,6 @@
+/** Titles of alerts about problems of the appliance, for the start and the end of each problem. */
 import type { ProblemName } from "../../core/problems.ts";
 
-/** Titles of alerts about problems of the appliance, for the start and the end of each problem. */
 export const problemTitles: Record<ProblemName, { start: string; end: string }> = {
   alerts: {
     start: "Signalbox: alerts were left out",

@@ -1,3 +1,4 @@
+/** Statements that prepare alerting after a backup was restored, so that no alert is sent twice. */
 import { formatTimestamp } from "../../core/time/clock.ts";
 import type { Prepared, Statement } from "../../database/store.ts";
 import { skipAllEvents } from "../../events/cursor.ts";

@@ -86,7 +86,7 @@ export async function sendAsMail(
 
 /**
  * Connects to the mail server and signs in. `certificateEnds` is the expiry of its certificate;
- * null without encryption. Throws TargetFailure, OwnTrouble.
+ * null without encryption. Throws TargetFailure, LocalFailure.
  */
 export async function tryMailServer(
   smtp: SmtpSettings,

@@ -1,3 +1,4 @@
+/** Sends alerts to Feishu (Lark) as cards, through a custom bot. */
 import { createHmac } from "node:crypto";
 import { createCodeVerdict, createHttpProvider } from "../provider.ts";
 import type { Message, Tone } from "../sending/messages.ts";

@@ -1,3 +1,4 @@
+/** Publishes alerts to a topic of Amazon SNS. */
 import { createLookup } from "../../core/collections/objects.ts";
 import { createHttpProvider, failPermanently, judgeStatus } from "../provider.ts";
 import { findSnsOrigin } from "../channels/kinds/programs-schema.ts";

@@ -1,3 +1,4 @@
+/** Sends alerts to a syslog server over UDP, TCP or TLS. */
 import { version } from "../../core/assets.ts";
 import { runWithTimeout } from "../../core/outgoing/http/exchange.ts";
 import type { OutgoingContext } from "../../core/outgoing/context.ts";

@@ -100,7 +100,7 @@ export function explainTlsAlert(
   return alerts[name]?.[hasCertificate ? 1 : 0] ?? null;
 }
 
-/** Classifies an error: TargetFailure for the target's fault, OwnTrouble for ours, null for a bug. */
+/** Classifies an error: TargetFailure for the target's fault, LocalFailure for ours, null for a bug. */
 export function classifyFailure(error: unknown): TargetFailure | LocalFailure | null {
   if (error instanceof TargetFailure || error instanceof LocalFailure) return error;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";

@@ -1,3 +1,4 @@
+/** Errors of outgoing connections: failures of the target, and local failures. */
 import { capitalize } from "../text/formatting.ts";
 
 /** The target misbehaved. The message describes it in one sentence. */

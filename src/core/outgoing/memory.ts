@@ -3,7 +3,7 @@ import { releaseBuffer } from "../system/garbage-collection.ts";
 
 /** Counts the bytes of responses in memory, so that concurrent responses can't exhaust it. */
 export type Memory = {
-  /** Throws OwnTrouble if the limit is reached. */
+  /** Throws LocalFailure if the limit is reached. */
   reserve(bytes: number): void;
   release(bytes: number): void;
 };

@@ -21,7 +21,7 @@ const maxBytes = 16 * 1024;
 
 /**
  * Connects to the proxy itself, whose address must be allowed like any target. The certificate of an HTTPS proxy is
- * always verified. Throws TargetFailure or OwnTrouble.
+ * always verified. Throws TargetFailure or LocalFailure.
  */
 export async function connectToProxy(
   { url }: Proxy,
@@ -47,7 +47,7 @@ export async function connectToProxy(
   }
 }
 
-/** Connects to the target through the proxy, with TLS if `tls` is set. Throws TargetFailure or OwnTrouble. */
+/** Connects to the target through the proxy, with TLS if `tls` is set. Throws TargetFailure or LocalFailure. */
 export async function openTunnel(
   proxy: Proxy,
   family: 4 | 6 | null,

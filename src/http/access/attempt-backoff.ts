@@ -1,3 +1,4 @@
+/** Limits guesses at one subject, such as a password, by increasing waits. */
 import { type Clock, dayMs } from "../../core/time/clock.ts";
 import { computeBackoffMs } from "../../core/time/pace.ts";
 import { setRecent } from "../../core/collections/recent-set.ts";

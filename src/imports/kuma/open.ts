@@ -1,3 +1,4 @@
+/** Opens the data of Uptime Kuma, in any of its forms. */
 import { openSqlite } from "./sqlite.ts";
 import { lstat, readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";

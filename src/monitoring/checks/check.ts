@@ -80,7 +80,7 @@ export type CheckContext = OutgoingContext & {
   membersOf(ids: readonly string[], dependentId: string | null): Promise<Member[]>;
   /** Path of systemctl; null if it is not installed. */
   systemctl(): string | null;
-  /** Folder of the programs that monitors can run. Throws OwnTrouble if programs are not allowed. */
+  /** Folder of the programs that monitors can run. Throws LocalFailure if programs are not allowed. */
   getCommandFolder(): Promise<string>;
   /** Path of Chromium; null if it is not installed. */
   browser(): string | null;
@@ -92,7 +92,7 @@ export type CheckContext = OutgoingContext & {
   inTurn<T>(work: () => Promise<T>): Promise<T>;
 };
 
-/** Executes a check of one type. A thrown TargetFailure means `down`, an OwnTrouble means `unknown`. */
+/** Executes a check of one type. A thrown TargetFailure means `down`, a LocalFailure means `unknown`. */
 export type CheckKind<T extends MonitorType> = (
   settings: MonitorSettings<T>,
   context: CheckContext,

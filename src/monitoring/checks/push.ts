@@ -1,3 +1,4 @@
+/** Receives reports of jobs at push URLs. */
 import { AppError } from "../../core/errors.ts";
 import { sha256 } from "../../core/ids.ts";
 import type { BodyClient } from "../../http/body.ts";

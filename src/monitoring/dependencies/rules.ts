@@ -1,3 +1,4 @@
+/** Rules of the graph of dependencies between monitors: no cycles, and a limited depth. */
 import type { StoredStatus } from "../../core/statuses.ts";
 
 /** A monitor on which a composite one depends. */

@@ -1,3 +1,4 @@
+/** Routes that accept pings and queries of clients of Healthchecks and Gatus. */
 import { createRouter } from "../../http/request-context.ts";
 import type { RequestServices } from "../../http/services.ts";
 import { serveChecks } from "./checks.ts";

@@ -1,3 +1,4 @@
+/** Routes of a monitor's heartbeats, uptime, latency and numbers. */
 import { z } from "zod";
 import { defineEndpoint } from "../../http/endpoint.ts";
 import { createRouter } from "../../http/request-context.ts";

@@ -1,3 +1,4 @@
+/** Schemas of the appliance: administrators, organizations, figures, and the About page. */
 import { z } from "zod";
 import { ClusterStatus } from "../../cluster/schema.ts";
 import { Id, Timestamp } from "../../core/fields.ts";

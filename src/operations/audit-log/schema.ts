@@ -1,3 +1,4 @@
+/** Schemas of the audit log: filters, entries, and export formats. */
 import { z } from "zod";
 import { Id, instant, Origin, Timestamp } from "../../core/fields.ts";
 import { actorTypes } from "../../core/statuses.ts";

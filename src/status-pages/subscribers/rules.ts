@@ -1,3 +1,4 @@
+/** Rules for subscribing to a status page: limits of confirmation mails, and how addresses are compared. */
 import { dayMs } from "../../core/time/clock.ts";
 import { signUpBounds } from "../../core/limits.ts";
 import type { Severity } from "../../core/fields.ts";

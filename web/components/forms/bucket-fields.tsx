@@ -1,3 +1,4 @@
+/** The fields of an S3-compatible bucket, and the part of a request body that they fill. */
 import { TextInput, type TextInputProps } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { ShownBucket } from "../../../src/core/outgoing/bucket-schema.ts";

@@ -1,3 +1,4 @@
+/** A field for a list with several controls per entry. */
 import { ActionIcon, Button, Input } from "@mantine/core";
 import type { ReactNode } from "react";
 import { Icon } from "../display/icons.tsx";

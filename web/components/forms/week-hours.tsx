@@ -1,3 +1,4 @@
+/** A field for times of the week, such as quiet hours. */
 import { ActionIcon } from "@mantine/core";
 import { type ScheduleHours, weekdays } from "../../../src/alerting/hours/schema.ts";
 import { Icon } from "../display/icons.tsx";

@@ -1,3 +1,4 @@
+/** Names, icons and the gallery of channel types. */
 import { useId } from "react";
 import { markOf } from "./channel-marks.ts";
 import {

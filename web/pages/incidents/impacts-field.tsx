@@ -1,3 +1,4 @@
+/** The field for the impact of an incident on each monitor. */
 import { Input, Select } from "@mantine/core";
 import { type ImpactLevel, incidentImpacts } from "../../../src/core/statuses.ts";
 import type { Incident } from "../../../src/incidents/schema.ts";

@@ -1,3 +1,4 @@
+/** Describes who sees an incident and who is notified, before it is posted. */
 import type { IncidentAudience } from "../../../src/dashboard/incident-schema.ts";
 import { useProblems } from "../../data/problems.ts";
 import { dot } from "../../components/display/format.ts";

@@ -1,3 +1,4 @@
+/** Rules of the list of monitors in trouble: its order, and who was notified. */
 import type { Attention } from "../../data/problems.ts";
 import type { OverviewMonitor } from "../../data/overview.ts";
 import { formatReason } from "../../components/display/format.ts";

@@ -41,7 +41,7 @@ export type ShortResponse = {
 
 /**
  * Sends a request and returns the start of its response. Aborts after `timeoutMs`. Throws TargetFailure or
- * OwnTrouble.
+ * LocalFailure.
  */
 export function exchange(request: HttpRequest, context: ExchangeContext): Promise<ShortResponse> {
   const { bodyMs, maxBytes = defaultMaxBytes } = context;
@@ -61,7 +61,7 @@ export function exchange(request: HttpRequest, context: ExchangeContext): Promis
   });
 }
 
-/** Runs `talk` in a new context, and closes its connections afterwards. Throws TargetFailure or OwnTrouble. */
+/** Runs `talk` in a new context, and closes its connections afterwards. Throws TargetFailure or LocalFailure. */
 export async function runWithTimeout<T>(
   {
     targets,

@@ -39,7 +39,7 @@ export type Transport = {
 
 const directTransport: Transport = { family: null, proxy: null, hostOverride: null, client: null };
 
-/** Sends one request over a new connection, and does not follow redirects. Throws TargetFailure or OwnTrouble. */
+/** Sends one request over a new connection, and does not follow redirects. Throws TargetFailure or LocalFailure. */
 export async function send(request: HttpRequest, context: OutgoingContext) {
   const { url, method, body, verifyTls, onlyPublic = false, transport = directTransport } = request;
   const { family, proxy, hostOverride } = transport;

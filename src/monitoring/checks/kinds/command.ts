@@ -55,7 +55,7 @@ function extractFirstLine(text: string): string | null {
 
 /**
  * Finds the program in the folder, after resolving symbolic links. Rejects programs that users other than root and
- * the user of this process can replace. Throws TargetFailure, OwnTrouble.
+ * the user of this process can replace. Throws TargetFailure, LocalFailure.
  */
 async function resolveExecutable(folderOption: string, command: string): Promise<string> {
   if (process.platform === "win32") throw new LocalFailure("programs are not run on Windows");

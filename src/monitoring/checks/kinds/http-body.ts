@@ -67,7 +67,7 @@ type ExpectedResponse = {
 
 /**
  * Reads a body until its conditions are decided. Decompression stops after 1 MiB. A truncated body is a connection
- * error. Throws TargetFailure, OwnTrouble.
+ * error. Throws TargetFailure, LocalFailure.
  */
 export async function readBody(
   response: HttpResponse,

@@ -39,7 +39,7 @@ export function createTokenSource(oauth2: OAuth2, connection: ConnectionOf, cont
   const find = () => context.accessTokens.getToken(credentials, context.now(), fetchToken);
 
   return {
-    /** Returns the cached token, or fetches one. Throws TargetFailure, OwnTrouble. */
+    /** Returns the cached token, or fetches one. Throws TargetFailure, LocalFailure. */
     async get(): Promise<string> {
       const before = context.part;
       context.part = before === null ? "Access token" : `${before}, access token`;

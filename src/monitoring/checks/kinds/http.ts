@@ -128,7 +128,7 @@ type Done = {
 
 /**
  * Sends one request, follows redirects, judges the response and saves values. The last response contains the monitor's
- * number. Throws TargetFailure, OwnTrouble.
+ * number. Throws TargetFailure, LocalFailure.
  */
 async function runRequest(stepRequest: StepRequest, run: Run, isLast: boolean): Promise<Done> {
   const { context, values } = run;

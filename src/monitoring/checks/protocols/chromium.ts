@@ -76,7 +76,7 @@ async function trustAuthorities(authorities: string, home: string, signal: Abort
 
 /**
  * Starts Chromium behind the proxy, runs `use` with a page, and removes all processes and files of the browser. Without
- * a proxy, the page has no network. Ends early when `signal` aborts. Throws OwnTrouble if Chromium can't be started.
+ * a proxy, the page has no network. Ends early when `signal` aborts. Throws LocalFailure if Chromium can't be started.
  */
 export async function usePage<T>(
   program: string,

@@ -55,7 +55,7 @@ export const buildTls = ({ host, serverName = null, verifyTls = true }: Target):
   verify: verifyTls,
 });
 
-/** Connects to the host, with TLS and certificate verification if set. Throws TargetFailure, OwnTrouble. */
+/** Connects to the host, with TLS and certificate verification if set. Throws TargetFailure, LocalFailure. */
 export async function connectToTarget(
   target: Target,
   context: OutgoingContext,
@@ -120,7 +120,7 @@ export function addConnectionFindings<D extends FoundDetails>(
 
 /**
  * Connects to the host and runs `talk` over the connection. Connects only to allowed addresses and reads at most
- * `maxBytes`. A certificate that expires soon makes the result degraded. Throws TargetFailure, OwnTrouble.
+ * `maxBytes`. A certificate that expires soon makes the result degraded. Throws TargetFailure, LocalFailure.
  */
 export async function converse<D extends FoundDetails = FoundDetails>(
   target: Target,

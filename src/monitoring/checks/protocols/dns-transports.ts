@@ -22,7 +22,7 @@ import { openHttp2 } from "./http2.ts";
 /** Length of the longest DNS message, and of the head of its transport. */
 const maxBytes = 80 * 1024;
 
-/** Queries the resolver; null means those of this machine. Throws TargetFailure or OwnTrouble. */
+/** Queries the resolver; null means those of this machine. Throws TargetFailure or LocalFailure. */
 export async function queryResolver(
   resolver: Resolver | null,
   name: string,

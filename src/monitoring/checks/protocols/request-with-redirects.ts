@@ -7,7 +7,7 @@ const maxRedirects = 5;
 
 /**
  * Sends a GET request and follows redirects, but not from a public address to a private one. Throws TargetFailure,
- * OwnTrouble.
+ * LocalFailure.
  */
 export async function requestWithRedirects(start: URL, accept: string, context: CheckContext) {
   const headers = { Accept: accept, "Accept-Encoding": "identity" };

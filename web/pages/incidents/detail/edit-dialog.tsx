@@ -1,3 +1,4 @@
+/** The dialog that edits an incident without posting an update. */
 import { Switch, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { Incident } from "../../../../src/incidents/schema.ts";

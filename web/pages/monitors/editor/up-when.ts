@@ -1,7 +1,7 @@
+/** The start of each monitor type's description of “up”. */
 import type { MonitorType } from "../../../../src/monitoring/monitors/kinds-schema.ts";
 import { t } from "../../../language/text.ts";
 
-/** The start of each type's description of “up”. */
 export const upWhen: Record<MonitorType, string> = {
   http: t("Up when the response has an expected status."),
   tcp: t("Up when the port accepts the connection."),

@@ -1,3 +1,4 @@
+/** The filters of the Monitors page, in the URL and for the server. */
 import { hourMs, minuteMs } from "../../../../src/core/time/clock.ts";
 import { maxSearchLength } from "../../../data/search-limit.ts";
 import type { OverviewGroup, OverviewMonitor } from "../../../data/overview.ts";

@@ -1,3 +1,4 @@
+/** Labels of the audit log's subjects, actors and actions, and links to the changed records. */
 import type { AuditAction, auditVerbs } from "../../../../src/events/catalog.ts";
 import type { ActorType } from "../../../../src/core/statuses.ts";
 import type { AuditEntry } from "../../../../src/operations/audit-log/schema.ts";
