@@ -40,10 +40,11 @@ const emptyCounts = { heartbeats: 0, hours: 0, days: 0 };
  */
 export async function runImport(
   scope: Scope,
-  plan: Plan,
+  wholePlan: Plan,
   history: History | null,
   options: ImportOptions,
 ): Promise<{ id: string | null; report: ImportReport }> {
+  const plan = omitRepeatedIds(wholePlan);
   const planned = applyOptions(plan, options);
   const exceeded = listExceededLimits(scope, planned);
   const rows = await findRecordsOfSource(scope, plan.source);
@@ -131,6 +132,23 @@ function toStoredReport(report: ImportReport): ImportReport {
   );
   return { ...report, items };
 }
+
+/** Leaves out each record with the ID of an earlier one, because both would have the same results. */
+function omitRepeatedIds(plan: Plan): Plan {
+  const known = new Set<string>();
+  const records: PlannedRecord[] = [];
+  const notTaken = [...plan.notTaken];
+  for (const record of plan.records) {
+    const { noun, externalId, name } = record;
+    if (known.has(keyOf(record)))
+      notTaken.push({ noun, externalId, name, notes: [repeatedIdNote] });
+    else records.push(record);
+    known.add(keyOf(record));
+  }
+  return { ...plan, records, notTaken };
+}
+
+const repeatedIdNote = "Not imported: an earlier record of the source has the same ID.";
 
 function applyOptions({ records }: Plan, { paused, only }: ImportOptions): PlannedRecord[] {
   const chosenRecords =

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Fields } from "../core/collections/objects.ts";
+import { isBlank, truncateCodePoints } from "../core/text/formatting.ts";
 import { findFirstIssue } from "../core/validation.ts";
 import { isJsonTemplate } from "../core/text/placeholders.ts";
 
@@ -25,17 +26,26 @@ export function findBodyType(body: string): "json" | "xml" | "form" | "text" {
   return /^[\w.-]+=[^\s&]*(&[\w.-]+=[^\s&]*)*$/.test(body) ? "form" : "text";
 }
 
-/** Reduces text to one valid line. */
-export const toCleanLine = (value: string) =>
-  value
-    .toWellFormed()
-    .replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, " ")
-    .trim();
+/** Reduces text to one valid line of at most `max` characters; empty if nothing visible is left. */
+export const toCleanLine = (value: string, max = Infinity) =>
+  truncateVisible(
+    value
+      .toWellFormed()
+      .replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, " ")
+      .trim(),
+    max,
+  );
 
-/** Reduces text to valid paragraphs. */
-export const toParagraphs = (value: string) =>
-  value
-    .toWellFormed()
-    .replace(/\r\n?/g, "\n")
-    .replace(/[^\P{Cc}\n\t]/gu, " ")
-    .trim();
+/** Reduces text to valid paragraphs of at most `max` characters; empty if nothing visible is left. */
+export const toParagraphs = (value: string, max = Infinity) =>
+  truncateVisible(
+    value
+      .toWellFormed()
+      .replace(/\r\n?/g, "\n")
+      .replace(/[^\P{Cc}\n\t]/gu, " ")
+      .trim(),
+    max,
+  );
+
+const truncateVisible = (text: string, max: number) =>
+  isBlank(text) ? "" : truncateCodePoints(text, max);

@@ -44,7 +44,8 @@ export function toLine(text: string, max: number): string {
   return isBlank(line) ? "" : truncateCodePoints(line, max);
 }
 
-function truncateCodePoints(text: string, max: number): string {
+/** Truncates text to `max` code points. A cut by UTF-16 units could leave half of a character, which no field accepts. */
+export function truncateCodePoints(text: string, max: number): string {
   if (text.length <= max) return text;
   // A code point has one or two units.
   return Array.from(text.slice(0, max * 2))

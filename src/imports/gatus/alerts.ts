@@ -1,6 +1,6 @@
 /** Converts the alerts of a Gatus endpoint: their channels, thresholds and descriptions. */
 import type { Fields } from "../../core/collections/objects.ts";
-import { pluralize, toLine } from "../../core/text/formatting.ts";
+import { pluralize, toLine, truncateCodePoints } from "../../core/text/formatting.ts";
 import { clamp } from "../values.ts";
 import type { Channels } from "./channels.ts";
 import type { Section } from "./section.ts";
@@ -150,5 +150,5 @@ function joinDescriptions(alerts: readonly Alert[]): string {
       .map(({ type }) => type);
     return texts.length === 1 ? text : `${[...new Set(types)].join(", ")}: ${text}`;
   });
-  return lines.join("\n\n").slice(0, maxDescription);
+  return truncateCodePoints(lines.join("\n\n"), maxDescription);
 }

@@ -214,7 +214,7 @@ function finishMonitor(
     fields: {
       ...composeInput(),
       paused: true,
-      description: toParagraphs(text).slice(0, maxDescriptionLength),
+      description: toParagraphs(text, maxDescriptionLength),
     },
     notes: [
       reason,

@@ -1,7 +1,7 @@
 /** Converts Gatus' page to a status page, and its announcements to incidents. */
 import { createLookup } from "../../core/collections/objects.ts";
 import type { Fields } from "../../core/collections/objects.ts";
-import { toLine } from "../../core/text/formatting.ts";
+import { toLine, truncateCodePoints } from "../../core/text/formatting.ts";
 import type { PlannedRecord } from "../plan.ts";
 import { toCleanLine, toParagraphs } from "../values.ts";
 import type { Section } from "./section.ts";
@@ -45,7 +45,7 @@ export function buildPage(
     fields: {
       slug: "gatus",
       title: toLine(title, 255),
-      description: toParagraphs(description.join("\n\n")).slice(0, 2_000),
+      description: toParagraphs(description.join("\n\n"), 2_000),
       theme: dark === null ? "auto" : dark ? "dark" : "light",
       visibility: "hidden",
       hosts: [],
@@ -91,7 +91,7 @@ export function buildAnnouncement(section: Section, now: number): PlannedRecord 
     name: toLine(message, 100),
     fields: {
       title: toLine(message.split("\n")[0] ?? message, 200) || "Announcement",
-      message: message.slice(0, 5_000),
+      message: truncateCodePoints(message, 5_000),
       severity: severity ?? "minor",
       createdAt,
       resolvedAt: isOpen ? null : createdAt,

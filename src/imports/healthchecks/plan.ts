@@ -4,7 +4,12 @@ import { basename } from "node:path";
 import { type Fields, isObject } from "../../core/collections/objects.ts";
 import { isTimeZone } from "../../core/fields.ts";
 import { AppError } from "../../core/errors.ts";
-import { formatBytes, formatDuration, toLine } from "../../core/text/formatting.ts";
+import {
+  formatBytes,
+  formatDuration,
+  toLine,
+  truncateCodePoints,
+} from "../../core/text/formatting.ts";
 import { explainFileError } from "../../core/system/system-errors.ts";
 import { invalidFieldError } from "../../core/validation.ts";
 import { importBounds } from "../../core/limits.ts";
@@ -94,7 +99,7 @@ function convertCheck(check: Fields, index: number): PlannedRecord {
   const issue = findSlugIssue(slug);
   if (issue !== null) notes.push(issue);
   const description = toParagraphs(toText(check["desc"]));
-  if (description.length > maxDescriptionLength)
+  if (Array.from(description).length > maxDescriptionLength)
     notes.push(`Its description is cut to ${maxDescriptionLength} characters.`);
   if (tags.some((tag) => Array.from(tag).length > maxTagLength))
     notes.push(`Tags are cut to ${maxTagLength} characters.`);
@@ -106,7 +111,9 @@ function convertCheck(check: Fields, index: number): PlannedRecord {
     fields: {
       type: "push",
       name,
-      ...(description !== "" && { description: description.slice(0, maxDescriptionLength) }),
+      ...(description !== "" && {
+        description: truncateCodePoints(description, maxDescriptionLength),
+      }),
       tags: tags.slice(0, maxTags).map((tag) => toLine(tag, maxTagLength)),
       slug: slug === "" || issue !== null ? null : slug,
       ...timing,

@@ -2,7 +2,7 @@
 import { createLookup } from "../../core/collections/objects.ts";
 import { NewAlertChannel } from "../../alerting/channels/schema.ts";
 import { channelKinds } from "../../alerting/channels/kinds-schema.ts";
-import { toCleanLine, isOn, parseColumn, toNumber, toTextOrNull } from "./values.ts";
+import { toCleanLine, isOn, parseColumn, parseFields, toNumber, toTextOrNull } from "./values.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 import { type ConvertedRecord, findBodyType, findIssue, toText } from "../values.ts";
 
@@ -344,10 +344,10 @@ const types: Record<string, (config: Fields) => MappedChannel> = createLookup({
 
 /** Converts a notification to a channel; disabled if it can't be converted. Never throws. */
 export function convertChannel(row: Fields): Result {
-  const { config, unread } = recordReads((parseColumn(row["config"]) ?? {}) as Fields);
+  const { config, unread } = recordReads(parseFields(row["config"]));
   const type = toText(config["type"]);
   const common = {
-    name: toCleanLine(toText(row["name"])).slice(0, 255) || `Notification ${toText(row["id"])}`,
+    name: toCleanLine(toText(row["name"]), 255) || `Notification ${toText(row["id"])}`,
     enabled: isOn(row["active"] ?? true),
     default: isOn(row["is_default"]),
     incidents: false,
@@ -405,7 +405,7 @@ function recordReads(original: Fields) {
     const names = Object.entries(original)
       .filter(([key]) => !readFields.has(key) && !otherKeys.test(key))
       .filter(([, value]) => !["", "0", "false", "null", "undefined"].includes(String(value)))
-      .map(([key]) => toCleanLine(key).slice(0, 100));
+      .map(([key]) => toCleanLine(key, 100));
     return names.length === 0 ? [] : [`Not imported: ${names.slice(0, 50).join(", ")}.`];
   };
   return { config, unread: listUnread };
@@ -436,7 +436,7 @@ export function findMailServer(rows: readonly Fields[]): { smtp: Fields | null; 
   const servers = rows
     .map((row) => ({
       name: toText(row["name"]),
-      config: (parseColumn(row["config"]) ?? {}) as Fields,
+      config: parseFields(row["config"]),
     }))
     .filter(({ config }) => config["type"] === "smtp");
   const [first, ...others] = servers;

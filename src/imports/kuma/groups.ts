@@ -3,6 +3,7 @@ import { importBounds } from "../../core/limits.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 import { createUnreadableError } from "../limits.ts";
 import type { PlannedRecord } from "../plan.ts";
+import { truncateCodePoints } from "../../core/text/formatting.ts";
 import { toText } from "../values.ts";
 import type { NoteLost } from "./columns.ts";
 import type { Tags } from "./tags.ts";
@@ -86,14 +87,14 @@ export function buildGroupRecords(
     .map(({ row, path, name }): PlannedRecord => {
       const { imported, notes } = tags(row);
       const isPaused = path.some((one) => !isOn(one["active"] ?? true));
-      const shortName = name.slice(0, 255);
+      const shortName = truncateCodePoints(name, 255);
       return {
         noun: "group",
         externalId: idOf(row),
         name: shortName,
         fields: {
-          name: toCleanLine(name).slice(0, 255) || `Group ${idOf(row)}`,
-          description: toParagraphs(toText(row["description"])).slice(0, 2_000),
+          name: toCleanLine(name, 255) || `Group ${idOf(row)}`,
+          description: toParagraphs(toText(row["description"]), 2_000),
           tags: imported,
           paused: isPaused,
         },

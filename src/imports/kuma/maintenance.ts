@@ -47,8 +47,8 @@ export function convertWindow(row: Fields, serverZone: string, now: number): Map
   if (issue !== null) return { reason: `its ${issue.path} ${issue.message}` };
   return {
     fields: {
-      title: toCleanLine(toText(row["title"])).slice(0, 255) || "Maintenance",
-      description: toParagraphs(toText(row["description"])).slice(0, 2_000),
+      title: toCleanLine(toText(row["title"]), 255) || "Maintenance",
+      description: toParagraphs(toText(row["description"]), 2_000),
       ...times,
       countsUptime: false,
     },

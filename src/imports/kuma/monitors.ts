@@ -7,6 +7,7 @@ import { computeSilence, type Installation, types } from "./monitor-types.ts";
 import { convertProxy } from "./web.ts";
 import { toCleanLine, hostAndPortOf, isOn, parseList, toNumber, toParagraphs } from "./values.ts";
 import type { Fields } from "../../core/collections/objects.ts";
+import { truncateCodePoints } from "../../core/text/formatting.ts";
 import { type ConvertedRecord, findIssue, clamp, toText } from "../values.ts";
 
 /** Converts intervals, timeouts and retries, with notes about adjusted values. */
@@ -87,9 +88,8 @@ export function convertMonitor(m: Fields, installation: Installation): Converted
   if (toNumber(m["proxy_id"]) > 0 && mapped.type === "http")
     applyProxy(installation.proxies.get(toNumber(m["proxy_id"])), mapped, missing);
   const common: Fields = {
-    name:
-      toCleanLine(toText(m["name"])).slice(0, 255).toWellFormed() || `Monitor ${toText(m["id"])}`,
-    description: toParagraphs(toText(m["description"])).slice(0, 2_000),
+    name: toCleanLine(toText(m["name"]), 255) || `Monitor ${toText(m["id"])}`,
+    description: toParagraphs(toText(m["description"]), 2_000),
     ...times.fields,
     inverted: isOn(m["upside_down"]),
     paused: !isOn(m["active"] ?? true),
@@ -116,7 +116,7 @@ export function convertMonitor(m: Fields, installation: Installation): Converted
     .filter((part) => part !== "")
     .join("\n\n");
   return {
-    fields: { ...base, description: description.slice(0, 2_000), paused: true },
+    fields: { ...base, description: truncateCodePoints(description, 2_000), paused: true },
     notes: [
       reason,
       ...(issue === null ? [] : [`It was replaced by the type ${toText(base["type"])}.`]),

@@ -47,8 +47,8 @@ export function convertPage(
   const theme = toText(row["theme"]);
   const fields: Fields = {
     slug: createSlug(slug, idOf(row)),
-    title: toCleanLine(toText(row["title"])).slice(0, 255) || slug || "Status",
-    description: toParagraphs(toText(row["description"])).slice(0, 2_000),
+    title: toCleanLine(toText(row["title"]), 255) || slug || "Status",
+    description: toParagraphs(toText(row["description"]), 2_000),
     theme: ["light", "dark"].includes(theme) ? theme : "auto",
     visibility: isOn(row["published"] ?? true) ? "public" : "hidden",
     hosts,
@@ -79,7 +79,7 @@ function convertSection(
   noteLost: NoteLost,
 ): { name: string; monitors: string[] }[] {
   notes.push(...noteLost("group", group));
-  const name = toCleanLine(toText(group["name"])).slice(0, 255) || "Services";
+  const name = toCleanLine(toText(group["name"]), 255) || "Services";
   if (!isOn(group["public"] ?? true)) {
     notes.push(`Without its section ${name}: it was not public.`);
     return [];
@@ -156,14 +156,14 @@ export function convertIncident(row: Fields, now: number, noteLost: NoteLost): P
     createdAt,
     Math.min(parseInstant(row["last_updated_date"]) ?? createdAt, now),
   );
-  const title = toCleanLine(toText(row["title"])).slice(0, 500) || "Incident";
+  const title = toCleanLine(toText(row["title"]), 500) || "Incident";
   return {
     noun: "incident",
     externalId: idOf(row),
     name: title,
     fields: {
       title,
-      message: toParagraphs(toText(row["content"])).slice(0, 5_000) || "Incident opened.",
+      message: toParagraphs(toText(row["content"]), 5_000) || "Incident opened.",
       severity: severities[toText(row["style"])] ?? "minor",
       createdAt: new Date(createdAt).toISOString(),
       resolvedAt: isOpen ? null : new Date(changedAt).toISOString(),

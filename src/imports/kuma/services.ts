@@ -5,6 +5,7 @@ import {
   hostAndPortOf,
   isOn,
   parseColumn,
+  parseFields,
   parseList,
   toNumber,
   toTextOrNull,
@@ -218,7 +219,7 @@ const mechanisms = ["plain", "scram-sha-256", "scram-sha-512"];
 export function convertKafka(m: Fields): MappedMonitor {
   const [first = "", ...others] = parseList(m["kafka_producer_brokers"]).map(toText);
   const [, name = first, port] = /^(.+):(\d+)$/.exec(first) ?? [];
-  const sasl = (parseColumn(m["kafka_producer_sasl_options"]) ?? {}) as Fields;
+  const sasl = parseFields(m["kafka_producer_sasl_options"]);
   const mechanism = toText(sasl["mechanism"]).toLowerCase();
   const hasSasl = mechanism !== "" && mechanism !== "none";
   return {

@@ -1,4 +1,5 @@
 import type { Fields } from "../../core/collections/objects.ts";
+import { truncateCodePoints } from "../../core/text/formatting.ts";
 import { toText } from "../values.ts";
 import type { KumaSource } from "./source.ts";
 import { toCleanLine, toNumber } from "./values.ts";
@@ -19,7 +20,7 @@ export function joinTags(rows: KumaSource["rows"]) {
       return toCleanLine(value === "" ? name : `${name}: ${value}`);
     });
     const shortTags = all
-      .map((tag) => Array.from(tag).slice(0, maxTagLength).join(""))
+      .map((tag) => truncateCodePoints(tag, maxTagLength))
       .filter((tag) => tag !== "");
     const importedTags = [...new Set(shortTags)].slice(0, maxTags);
     const omittedTags = [...new Set(shortTags)].slice(maxTags);

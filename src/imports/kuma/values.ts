@@ -1,4 +1,4 @@
-import { type Fields, parseJsonOrNull } from "../../core/collections/objects.ts";
+import { type Fields, isObject, parseJsonOrNull } from "../../core/collections/objects.ts";
 import { toText } from "../values.ts";
 
 export { toCleanLine, toParagraphs } from "../values.ts";
@@ -10,6 +10,12 @@ export const toTextOrNull = (value: unknown) => (toText(value) === "" ? null : t
 /** Parses the JSON of a column; null if it is invalid. JSON backups contain some of these values parsed. */
 export const parseColumn = (value: unknown): unknown =>
   typeof value === "string" ? parseJsonOrNull(value) : (value ?? null);
+
+/** Parses a column with an object; empty for anything else. */
+export function parseFields(value: unknown): Fields {
+  const fields = parseColumn(value);
+  return isObject(fields) ? fields : {};
+}
 
 export const parseList = (value: unknown): unknown[] => {
   const list = parseColumn(value);
