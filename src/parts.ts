@@ -45,7 +45,7 @@ import { createMetricsToken } from "./operations/metrics/token.ts";
 import { hasPeople } from "./accounts/people/store.ts";
 import { monitorKinds } from "./monitoring/monitors/kinds-schema.ts";
 import { ProviderDocuments } from "./accounts/single-sign-on/documents.ts";
-import { createSetUp, removeSetUp } from "./accounts/sign-in/set-up.ts";
+import { createSetUp, closeSetUp } from "./accounts/sign-in/set-up.ts";
 import { createSharing } from "./accounts/organizations/service.ts";
 import { SubscriberFanOut } from "./status-pages/subscribers/fan-out.ts";
 import { addReportMailboxes, ReportMailer } from "./reports/mailer.ts";
@@ -187,7 +187,7 @@ async function createAccounts({ config, data, store, clock }: Core) {
   const firstRun = (await hasPeople(store)) ? null : createSetUp(data.path, clock);
   return {
     firstRun,
-    setUp: firstRun ?? removeSetUp(data.path),
+    setUp: firstRun ?? closeSetUp(data.path),
     keys: createApiKeyCache(store, clock),
     sessions: createSessionCache(store, clock, { passwordsEverywhere: config.passwordSignIn }),
     knownNetworks: createKnownNetworks(await findRecentAddresses(store)),

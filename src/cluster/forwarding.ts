@@ -1,4 +1,5 @@
 /** Forwards requests to the node that owns a lease, through a table of the database. */
+import { minuteMs } from "../core/time/clock.ts";
 import type { Clock } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { createId } from "../core/ids.ts";
@@ -7,7 +8,7 @@ import type { Store } from "../database/store.ts";
 import {
   storeResponse,
   findResponses,
-  findRequest,
+  hasRequest,
   findRequests,
   type ForwardedRequest,
   insertRequest,
@@ -17,7 +18,7 @@ import {
 /** Poll interval for forwarded requests and their responses, in milliseconds. */
 const pollMs = 250;
 /** Maximum age of a request, in milliseconds. Older requests are dropped. */
-const validMs = 10 * 60_000;
+const requestLifetimeMs = 10 * minuteMs;
 
 /** Returns the lease name for requests to a certain node. */
 export const buildNodeLine = (nodeId: string) => `node ${nodeId}`;
@@ -99,7 +100,7 @@ export class Forwarding {
     const row = this.#createRow(lease, request);
     await store.atomic([insertRequest(row)]);
     const until = performance.now() + timeoutMs;
-    while (await findRequest(store, row.id)) {
+    while (await hasRequest(store, row.id)) {
       if (performance.now() > until)
         throw new AppError("UNAVAILABLE", "The machine that does this does not respond yet.", {
           headers: { "Retry-After": "5" },
@@ -161,7 +162,8 @@ export class Forwarding {
     const found = await findRequests(store);
     const storedIds = new Set(found.map(({ id }) => id));
     for (const id of this.#done) if (!storedIds.has(id)) this.#done.delete(id);
-    const isExpired = ({ createdAt }: ForwardedRequest) => Math.abs(clock() - createdAt) > validMs;
+    const isExpired = ({ createdAt }: ForwardedRequest) =>
+      Math.abs(clock() - createdAt) > requestLifetimeMs;
     const expired = found.filter(isExpired);
     if (expired.length > 0) await store.atomic(expired.map(({ id }) => removeRequest(id)));
     for (const request of found) {

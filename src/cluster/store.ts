@@ -78,14 +78,13 @@ export const releaseLeases = (names: readonly string[], owner: string): Statemen
   parameters: [owner, JSON.stringify(names)],
 });
 
-/** Takes free leases. */
 export const claimFreeLeases = (names: readonly string[], owner: string): Statement => ({
   text: `update leases set owner = ?, epoch = epoch + 1
     where owner is null and name in (select value from json_each(?))`,
   parameters: [owner, JSON.stringify(names)],
 });
 
-/** Takes the leases of a dead node, unless it has sent a heartbeat since. */
+/** Claims the leases of a dead node, unless it has sent a heartbeat since. */
 export const claimLeasesOfDead = (
   dead: { id: string; beat: Beat | undefined },
   names: readonly string[],
@@ -138,14 +137,14 @@ export const insertRequest = createInsert(forwardedRequests);
 
 export type ForwardedRequest = typeof forwardedRequests.$inferSelect;
 
-/** Returns forwarded requests in the order of their writes, because nodes' clocks differ. */
+/** Returns at most 1,000 forwarded requests, in the order of their writes, because nodes' clocks differ. */
 export const findRequests = (store: Store) =>
   store.query<ForwardedRequest>(
     "select id, lease, request, answer, created_at as createdAt from forwarded_requests order by rowid limit 1000",
     [],
   );
 
-export async function findRequest(store: Store, id: string): Promise<boolean> {
+export async function hasRequest(store: Store, id: string): Promise<boolean> {
   return (await store.query("select 1 from forwarded_requests where id = ?", [id])).length > 0;
 }
 
@@ -169,14 +168,14 @@ export const removeRequest = (id: string): Statement => ({
   parameters: [id],
 });
 
-type Entry = Omit<NodeRow, "run"> & {
+type NodeSummary = Omit<NodeRow, "run"> & {
   beatAt: number;
   clockOffsetMs: number | null;
   eventLag: number | null;
 };
 
 export const findNodes = (store: Store) =>
-  store.query<Entry>(
+  store.query<NodeSummary>(
     `select id, name, version, started_at as startedAt, beat_at as beatAt,
        clock_offset_ms as clockOffsetMs, event_lag as eventLag from nodes order by name, id`,
     [],

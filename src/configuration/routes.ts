@@ -35,7 +35,6 @@ export const configRoutes = createRouter("/api/v1/config")
       timeoutSeconds: 120,
       data: ConfigResult,
       errors: ["CONFLICT", "PRECONDITION_FAILED"],
-      // The service is loaded on first use.
       handle: async ({ scope, query, body }) => {
         const { applyConfiguration, parseApplyOptions } = await import("./service.ts");
         return applyConfiguration(scope, body, parseApplyOptions(query));

@@ -24,9 +24,9 @@ const createFindingBuilder =
     advice,
   });
 
-export const warningFinding = createFindingBuilder("warning");
-export const problemFinding = createFindingBuilder("problem");
-export const unusableFinding = createFindingBuilder("unusable");
+export const createWarningFinding = createFindingBuilder("warning");
+export const createProblemFinding = createFindingBuilder("problem");
+export const createUnusableFinding = createFindingBuilder("unusable");
 
 export const createSkippedFinding = (
   subject: string,

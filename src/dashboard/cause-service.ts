@@ -4,7 +4,7 @@ import { changesBeforeMs, findExpiry, neighborsWithinMs, rankNeighbors } from ".
 import type { Causes } from "./cause-schema.ts";
 import { findChangesBetween, findFailingSince, findResolvedChange } from "./cause-store.ts";
 
-/** Maximum entries of each kind in a response, and neighbors that are read. */
+/** Maximum changes and neighbors in a response, and maximum failing monitors that are read to find the neighbors. */
 const limits = { changes: 10, neighbors: 10, failing: 1_000 };
 
 /** Returns known facts from before the current failure of a monitor. Throws NOT_FOUND. */

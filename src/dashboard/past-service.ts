@@ -41,7 +41,7 @@ export async function getPastOverview(
   const rows = await findOverviewMonitors(scope, matchingIds, (keys) =>
     readRecentAt(store, keys, at),
   );
-  const monitors = rows.map((row) => showState(row, states.get(row.id) as PastState));
+  const monitors = rows.map((row) => applyPastState(row, states.get(row.id) as PastState));
   return compactOverview({
     groups,
     monitors,
@@ -50,7 +50,7 @@ export async function getPastOverview(
   });
 }
 
-const showState = (
+const applyPastState = (
   row: OverviewMonitor,
   { status, since, message }: PastState,
 ): OverviewMonitor => ({

@@ -5,9 +5,9 @@ import type { Clock } from "../core/time/clock.ts";
 import {
   createOkFinding,
   type Finding,
-  problemFinding,
-  unusableFinding,
-  warningFinding,
+  createProblemFinding,
+  createUnusableFinding,
+  createWarningFinding,
 } from "../core/finding.ts";
 import { createVault } from "../core/security/secrets.ts";
 import type { ClusterAddress } from "./address.ts";
@@ -41,7 +41,7 @@ export async function examineCluster(
       findings.push(
         answering.has(host)
           ? createOkFinding("node", `${host} responds`)
-          : warningFinding(
+          : createWarningFinding(
               "node",
               `${host} does not respond`,
               `Start it again; \`curl ${host}/readyz\`.`,
@@ -51,7 +51,10 @@ export async function examineCluster(
     if (pending > 0) {
       const message = `older than this program; migrations to run: ${pending}`;
       const advice = "Run `signalbox migrate`, or start the new `signalbox serve`.";
-      return { findings: [...findings, problemFinding("schema", message, advice)], data: null };
+      return {
+        findings: [...findings, createProblemFinding("schema", message, advice)],
+        data: null,
+      };
     }
     findings.push(createOkFinding("schema", "up to date"));
     const store = createRqliteStore(client, clock);
@@ -64,7 +67,7 @@ export async function examineCluster(
     const wrong = vault === null ? "is missing" : "opens none of the stored secrets";
     const advice = "Copy it from another machine on this cluster, or from your backup.";
     return {
-      findings: [...findings, unusableFinding("key", `${key} ${wrong}`, advice)],
+      findings: [...findings, createUnusableFinding("key", `${key} ${wrong}`, advice)],
       data: null,
     };
   } catch (error) {

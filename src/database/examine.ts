@@ -2,7 +2,12 @@
 import { Database } from "bun:sqlite";
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { type Finding, createOkFinding, problemFinding, unusableFinding } from "../core/finding.ts";
+import {
+  type Finding,
+  createOkFinding,
+  createProblemFinding,
+  createUnusableFinding,
+} from "../core/finding.ts";
 import { createVault } from "../core/security/secrets.ts";
 import { getDataFiles } from "./file/data-files.ts";
 import { assertOurs, assertLogComplete, readKey } from "./file/data-directory.ts";
@@ -20,7 +25,7 @@ export function examineDirectory(directory: string, migrations: string): Finding
     const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
     const message = `${path} ${isMissing ? "does not exist" : "can't be read by this user"}`;
     return [
-      unusableFinding(
+      createUnusableFinding(
         "data directory",
         message,
         isMissing ? nameDirectoryAdvice : runAsOwnerAdvice,
@@ -34,7 +39,7 @@ export function examineDirectory(directory: string, migrations: string): Finding
     examineKey(path),
     ...(hasUnfinishedRestore(path)
       ? [
-          problemFinding(
+          createProblemFinding(
             "restore",
             "a restore was interrupted",
             "Start `signalbox serve`: it finishes it.",
@@ -44,7 +49,7 @@ export function examineDirectory(directory: string, migrations: string): Finding
     ...(existsSync(file)
       ? examineFile(path, migrations)
       : [
-          unusableFinding(
+          createUnusableFinding(
             "database",
             `${file} is missing`,
             "Restore a backup with `signalbox restore FILE`, or start with an empty database: `signalbox serve --init`.",
@@ -65,7 +70,11 @@ function examinePermissions(path: string): Finding[] {
     if ((statSync(file).mode & 0o077) === 0)
       return createOkFinding("permissions", `only the owner can read ${file}`);
     const mode = name === "" ? "700" : "600";
-    return problemFinding("permissions", `${file} is open to others`, `chmod ${mode} ${file}`);
+    return createProblemFinding(
+      "permissions",
+      `${file} is open to others`,
+      `chmod ${mode} ${file}`,
+    );
   });
 }
 
@@ -73,7 +82,7 @@ function examineKey(path: string): Finding {
   const file = join(path, "secret.key");
   return existsSync(file)
     ? createOkFinding("key", `${file} is there`)
-    : unusableFinding(
+    : createUnusableFinding(
         "key",
         `${file} is missing: it opens the stored secrets`,
         "Restore it from your copy.",
@@ -83,7 +92,7 @@ function examineKey(path: string): Finding {
 function examineSecrets(examineDatabase: Database, key: string): Finding {
   return isKeyOf(examineDatabase, createVault(readKey(key)))
     ? createOkFinding("secrets", `${key} decrypts the stored secrets`)
-    : unusableFinding(
+    : createUnusableFinding(
         "secrets",
         `${key} opens none of the stored secrets`,
         "Restore the correct key from your copy.",
@@ -109,13 +118,17 @@ function examineFile(path: string, migrations: string): Finding[] {
     const findings = [
       damage.length === 0
         ? createOkFinding("integrity", "all pages and indexes are intact")
-        : unusableFinding("integrity", damage.join("; "), restoreAdvice),
+        : createUnusableFinding("integrity", damage.join("; "), restoreAdvice),
       orphans === 0
         ? createOkFinding("references", "all referenced rows exist")
-        : problemFinding("references", `rows without their parent: ${orphans}`, restoreAdvice),
+        : createProblemFinding(
+            "references",
+            `rows without their parent: ${orphans}`,
+            restoreAdvice,
+          ),
       pending === 0
         ? createOkFinding("schema", "up to date")
-        : problemFinding(
+        : createProblemFinding(
             "schema",
             `older than this program; migrations to run: ${pending}`,
             "Stop the server and run `signalbox migrate`, or start the new `signalbox serve`.",
@@ -128,7 +141,7 @@ function examineFile(path: string, migrations: string): Finding[] {
     const { code = "" } = error as { code?: string };
     if (/^(SQLITE_(CANTOPEN|READONLY|PERM|IOERR)|EACCES)/.test(code))
       return [
-        unusableFinding(
+        createUnusableFinding(
           "database",
           `${file} can't be opened (${code})`,
           `${runAsOwnerAdvice} Otherwise the disk is probably full, read-only or defective.`,
@@ -142,5 +155,5 @@ function examineFile(path: string, migrations: string): Finding[] {
 export function describeUnusable(error: unknown, otherwise = restoreAdvice): Finding {
   const reason = error instanceof Error ? error.message : String(error);
   const [message = reason, ...advice] = reason.split(". ");
-  return unusableFinding("database", message, advice.join(". ") || otherwise);
+  return createUnusableFinding("database", message, advice.join(". ") || otherwise);
 }

@@ -56,9 +56,9 @@ export const noMonitorError = () =>
 
 const inGroups = "in (select value from json_each(?3))";
 /** An incident that a monitor opened is about this monitor, even if it concerns others. */
-const isAbout = (incident: string) =>
+const buildAboutCondition = (incident: string) =>
   `(${incident}.origin <> 'monitor' or ${incident}.monitor_id = m.id)`;
-const incidentSql = `select m.group_id ${inGroups} as own, ${isAbout("i")} as about
+const incidentSql = `select m.group_id ${inGroups} as own, ${buildAboutCondition("i")} as about
   from incidents i
     join incident_monitors l on l.organization_id = i.organization_id and l.incident_id = i.id
     join monitors m on m.organization_id = l.organization_id and m.id = l.monitor_id
@@ -70,7 +70,7 @@ const windowSql = `select m.group_id ${inGroups} as own, true as about from main
     where w.organization_id = ?1 and w.window_id = ?2`;
 
 /** SQL condition that an alert is the drill of a person, which concerns no monitor. */
-export const isPersonDrill = (record: string) =>
+export const buildPersonDrillCondition = (record: string) =>
   `${record}.family = 'drill' and ${record}.policy_id is null`;
 
 /** Alerts about a state or certificate, and about an incident. The ID can be that of one of their messages. */
@@ -84,7 +84,7 @@ const alertSql = `with wanted as (select r.family, r.subject_id, r.policy_id fro
     join incident_monitors l on l.organization_id = ?1 and l.incident_id = wanted.subject_id
     join monitors m on m.organization_id = ?1 and m.id = l.monitor_id
     where wanted.family = 'incident'
-  union all select true, true from wanted where ${isPersonDrill("wanted")}`;
+  union all select true, true from wanted where ${buildPersonDrillCondition("wanted")}`;
 
 /** Deleted monitors, by their membership, and deleted records about monitors. */
 const deletedSql = `select d.content ->> 'group_id' ${inGroups} as own, true as about from deleted_rows d
@@ -142,7 +142,7 @@ export const limitIncidents = (limit: Limit) => {
     text: ` and exists (select 1 from incidents x
         join incident_monitors l on l.organization_id = x.organization_id and l.incident_id = x.id
         join monitors m on m.organization_id = l.organization_id and m.id = l.monitor_id
-      where x.id = i.id and ${isAbout("x")}${groupLimit.text})`,
+      where x.id = i.id and ${buildAboutCondition("x")}${groupLimit.text})`,
     parameters: groupLimit.parameters,
   };
 };

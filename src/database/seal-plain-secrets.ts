@@ -48,7 +48,10 @@ export async function sealPlainSecrets(
   return changes.length;
 }
 
-/** Fingerprint of the secret fields. If it is unchanged, no plain secrets are stored. */
+/**
+ * Computes a fingerprint of the secret fields. If it is unchanged, no plain secrets are stored. It has 52 bits, which a
+ * number represents exactly.
+ */
 function computeFingerprint(tables: readonly SealedTable[]): number {
   const secrets = tables.map(({ name, kinds }) => [
     name,

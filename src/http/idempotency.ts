@@ -1,6 +1,6 @@
 /** Executes a request with an Idempotency-Key at most once, and replays its stored response. */
 import { and, between, eq, ne, or, sql } from "drizzle-orm";
-import { formatTimestamp } from "../core/time/clock.ts";
+import { formatTimestamp, minuteMs } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { sha256 } from "../core/ids.ts";
 import { requestBounds } from "../core/limits.ts";
@@ -18,7 +18,7 @@ import type { RequestContext } from "./request-context.ts";
 /** How long responses are stored, by API key or person, and route. */
 const storedMs = 24 * 3600 * 1000;
 /** Age from which a claim counts as abandoned by a dead process. The request can then be repeated. */
-const claimedMs = 5 * 60_000;
+const claimedMs = 5 * minuteMs;
 /** Status of a claim, before its response is stored. */
 const claimedStatus = 0;
 

@@ -1,5 +1,5 @@
 /** Queries and statements of imports and of the records that they created. */
-import { dayMs, hourMs } from "../core/time/clock.ts";
+import { dayMs, hourMs, minuteMs } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import type { Fields } from "../core/collections/objects.ts";
 import { openAll, sealAll, type Vault } from "../core/security/secrets.ts";
@@ -193,7 +193,7 @@ export function abandonImport({
 }
 
 /** A running import counts as abandoned after 10 minutes without a write. */
-const abandonedAfterMs = 10 * 60_000;
+const abandonedAfterMs = 10 * minuteMs;
 
 /** Discards imports whose process was killed. */
 export async function sweepImports({ store, now, isOver }: SweepContext): Promise<void> {

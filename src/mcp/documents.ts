@@ -8,7 +8,7 @@ import { readStatus } from "./run-tool.ts";
 const scheme = "signalbox://";
 const mimeType = "application/json";
 /** Bounds of a resource: longer than those of a tool, because a person chose it. */
-const bounds = { entries: listLimits.most, characters: 5_000 };
+const bounds = { entries: listLimits.max, characters: 5_000 };
 
 export const resources = [
   {
@@ -56,7 +56,7 @@ export async function readResource(rest: RestClient, uri: string) {
 }
 
 async function readContent(rest: RestClient, uri: string): Promise<Json | null> {
-  if (uri === `${scheme}status`) return readStatus(rest, listLimits.most);
+  if (uri === `${scheme}status`) return readStatus(rest, listLimits.max);
   const [, noun, name = ""] = /^signalbox:\/\/(incidents|reports)\/([\w-]{1,36})$/.exec(uri) ?? [];
   if (noun === "incidents") return rest.send("getIncident", { params: { id: name } });
   if (noun === "reports")

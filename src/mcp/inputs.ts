@@ -7,7 +7,7 @@ import type { Tool } from "./tools.ts";
 /** Hold of a change without `hold`, in seconds: the longest one, because a person reads the preview meanwhile. */
 const usualHold = 60;
 /** Entries of each list in a response. */
-export const listLimits = { usual: 10, most: mcpBounds.listed.value };
+export const listLimits = { default: 10, max: mcpBounds.listed.value };
 
 /** A request to the REST API. */
 export type RestRequest = {
@@ -20,8 +20,8 @@ const readFields: Record<string, Json> = {
   limit: {
     type: "integer",
     minimum: 1,
-    maximum: listLimits.most,
-    default: listLimits.usual,
+    maximum: listLimits.max,
+    default: listLimits.default,
     description: "Entries of each list.",
   },
   detail: {
@@ -109,8 +109,8 @@ function readOptions(own: Record<string, Json>, input: Json, canHold: boolean): 
   return {
     limit:
       "limit" in own
-        ? readInteger("limit", listLimits.usual, 1, listLimits.most)
-        : listLimits.usual,
+        ? readInteger("limit", listLimits.default, 1, listLimits.max)
+        : listLimits.default,
     isFull: detail === "full",
     isPreview: preview,
     hold: canHold ? readInteger("hold", usualHold, 0, usualHold) : 0,

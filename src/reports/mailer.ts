@@ -21,7 +21,7 @@ import type { Leases } from "../cluster/leases.ts";
 import type { PageLanguage } from "../core/languages.ts";
 import { AppError } from "../core/errors.ts";
 import { deriveId } from "../core/ids.ts";
-import { formatTimestamp } from "../core/time/clock.ts";
+import { formatTimestamp, minuteMs } from "../core/time/clock.ts";
 import type { Statement, Store } from "../database/store.ts";
 import { buildScope, type Scope, type ScopeServices, system } from "../events/scope.ts";
 import type { Tenant } from "../database/rows.ts";
@@ -37,7 +37,7 @@ import { findSentReport } from "./store.ts";
 
 const tickMs = 60_000;
 /** Wait after the end of a period, so that its last results are stored. */
-const settleMs = 15 * 60_000;
+const settleMs = 15 * minuteMs;
 
 type Services = ScopeServices & SendingContext;
 type MailServices = Services & { printer: ReportPrinter };

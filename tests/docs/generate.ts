@@ -87,7 +87,7 @@ const exitCodeWords: Record<keyof typeof exitCodes, string> = {
   DATA_UNUSABLE: "the data is missing, damaged or not usable",
   MIGRATION_REFUSED: "the data belongs to another version",
   ALREADY_RUNNING: "a server is already running on this data directory",
-  notAnswered: "a client command got no response from the server, or the key was rejected",
+  noResponse: "a client command got no response from the server, or the key was rejected",
   changed: "`apply` changed something, or would have with `--dry-run`",
 };
 

@@ -1,4 +1,5 @@
 /** The browser's part of passkeys (WebAuthn). Loaded only where a person can use one. */
+import { minuteMs } from "../../src/core/time/clock.ts";
 import type {
   CreationOptions,
   NewPasskey,
@@ -67,7 +68,7 @@ export async function signInWithPasskey(given?: RequestOptions): Promise<boolean
 export function offerPasskeys(onDone: () => void, onError: (error: unknown) => void): () => void {
   const stop = () => waitingRequest?.abort();
   // A challenge is valid for ten minutes.
-  const renewal = setInterval(() => void offer(), 9 * 60_000);
+  const renewal = setInterval(() => void offer(), 9 * minuteMs);
   async function offer() {
     if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return;
     try {

@@ -35,7 +35,7 @@ export function Layout() {
 
 function Frame() {
   const { organization, person } = useSignedInPerson();
-  const [helping, setHelping] = useState(false);
+  const [isHelpOpen, setIsHelpOpen] = useState(false);
   const navigate = useNavigate();
   useEffect(() => followLive(organization.id), [organization.id]);
   useEffect(() => loadWhenIdle(), []);
@@ -50,7 +50,7 @@ function Frame() {
     () => ({
       "mod+k": () => palette.set(true),
       "mod+z": () => void (undoLast() || notify(t("Nothing to undo"))),
-      "?": () => setHelping(true),
+      "?": () => setIsHelpOpen(true),
       ...Object.fromEntries(items.map(({ to, keys }) => [keys, () => void navigate({ href: to })])),
     }),
     [navigate, items],
@@ -62,7 +62,7 @@ function Frame() {
         {t("Skip to content")}
       </a>
       <div className="shell">
-        <Navigation onHelp={() => setHelping(true)} />
+        <Navigation onHelp={() => setIsHelpOpen(true)} />
         <div className="shell-page min-w-0">
           <ConnectionBanner />
           {person.wrongCodes !== null && (
@@ -75,8 +75,8 @@ function Frame() {
           </main>
         </div>
       </div>
-      <Palette onHelp={() => setHelping(true)} />
-      <ShortcutSheet opened={helping} onClose={() => setHelping(false)} />
+      <Palette onHelp={() => setIsHelpOpen(true)} />
+      <ShortcutSheet opened={isHelpOpen} onClose={() => setIsHelpOpen(false)} />
       <Dialogs />
       <HeldEverywhere />
       {useWasTrue(signedOut.use()) && (

@@ -17,7 +17,7 @@ const PersonItems = lazy(loadItems);
 export function PersonMenu({ onHelp }: { onHelp: () => void }) {
   const { data } = useProblems();
   const { onCall, appliance } = countProblems(data);
-  const failing = data?.channels.length ?? 0;
+  const failingChannels = data?.channels.length ?? 0;
   return (
     <LazyMenu
       position="top-start"
@@ -25,7 +25,7 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
       width={240}
       withinPortal
       load={loadItems}
-      button={<Corner problems={onCall + appliance + failing} />}
+      button={<PersonButton problems={onCall + appliance + failingChannels} />}
     >
       {() => (
         <Suspense>
@@ -36,7 +36,7 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
   );
 }
 
-function Corner({ problems, ...button }: { problems: number } & ComponentProps<"button">) {
+function PersonButton({ problems, ...button }: { problems: number } & ComponentProps<"button">) {
   const { organization } = useSignedInPerson();
   return (
     <button type="button" {...button} className="rail-person">

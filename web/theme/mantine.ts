@@ -97,7 +97,7 @@ export const theme = createTheme({
   },
 });
 
-const fromTokens = {
+const tokenVariables = {
   "--mantine-color-body": "var(--bg)",
   "--mantine-color-text": "var(--ink)",
   "--mantine-color-bright": "var(--ink)",
@@ -137,6 +137,6 @@ const fromTokens = {
 /** Maps Mantine's colors to our tokens. The tokens themselves depend on the theme. */
 export const cssVariablesResolver: CSSVariablesResolver = () => ({
   variables: {},
-  light: fromTokens,
-  dark: fromTokens,
+  light: tokenVariables,
+  dark: tokenVariables,
 });

@@ -19,14 +19,14 @@ import { guardGroups, listLimit } from "../group-limit/service.ts";
 import { type ApiKey, KeyName } from "./schema.ts";
 
 /** Roles that can create API keys. */
-const keyMakers = Role.options.filter((role) => isAtLeast(role, "admin"));
+const keyCreatorRoles = Role.options.filter((role) => isAtLeast(role, "admin"));
 
 /**
  * Creates a key and returns it with its secret, which can't be read again. `expiresInMs` null means
  * never. Throws VALIDATION_ERROR.
  */
 export async function createApiKey(
-  context: Scope,
+  scope: Scope,
   input: {
     name: string;
     scope: ApiKey["scope"];
@@ -40,8 +40,8 @@ export async function createApiKey(
     throw invalidFieldError("mcp", "needs a key that can read");
   if (input.scope === "ping" && (input.groupIds ?? null) !== null)
     throw invalidFieldError("groupIds", "does not apply to a key that can only ping");
-  const { store, organizationId, actor } = context;
-  const now = context.clock();
+  const { store, organizationId, actor } = scope;
+  const now = scope.clock();
   const id = createId(now);
   const createdById = actor.type === "person" ? actor.id : null;
   const key = `sbx_${createToken(43)}`;
@@ -59,12 +59,12 @@ export async function createApiKey(
   };
   const row = { ...newKey, organizationId, hash: sha256(key) };
   return commit(
-    context,
+    scope,
     [
-      ...(createdById === null ? [] : [guardKeyMaker(organizationId, createdById)]),
-      ...guardGroups(context, newKey.groupIds),
+      ...(createdById === null ? [] : [guardKeyCreator(organizationId, createdById)]),
+      ...guardGroups(scope, newKey.groupIds),
       store.db.insert(apiKeys).values(row),
-      guardLimit(context, "api-keys", apiKeys, "revoked_at is null"),
+      guardLimit(scope, "api-keys", apiKeys, "revoked_at is null"),
     ],
     { action: "api-key.created", subjectId: id, ...listLimit(newKey.groupIds) },
     { ...newKey, key },
@@ -72,10 +72,10 @@ export async function createApiKey(
 }
 
 /** Guards that the person can still create keys, because a key outlives the request. */
-function guardKeyMaker(organizationId: string, personId: string) {
+function guardKeyCreator(organizationId: string, personId: string) {
   return guard(
     sql`exists (select 1 from ${memberships} where organization_id = ${organizationId}
-      and person_id = ${personId} and role in (select value from ${buildIdTable(keyMakers)}))`,
+      and person_id = ${personId} and role in (select value from ${buildIdTable(keyCreatorRoles)}))`,
     () => new AppError("FORBIDDEN", "You are no longer allowed to create API keys here."),
   );
 }
@@ -111,39 +111,39 @@ export function listApiKeys({ store, organizationId }: Scope): Promise<ApiKey[]>
 }
 
 /** Returns a key. Throws NOT_FOUND, and CONFLICT if it is revoked. */
-async function getUnrevoked(context: Scope, id: string): Promise<ApiKey> {
-  const key = (await listApiKeys(context)).find((candidate) => candidate.id === id);
+async function getUnrevokedKey(scope: Scope, id: string): Promise<ApiKey> {
+  const key = (await listApiKeys(scope)).find((candidate) => candidate.id === id);
   if (key === undefined) throw new AppError("NOT_FOUND", "There is no API key with this id.");
   if (key.revokedAt !== null) throw createAlreadyRevokedError();
   return key;
 }
 
-const guardUnrevoked = (current: ReturnType<typeof buildUnrevokedCondition>) =>
-  guard(sql`exists (select 1 from ${apiKeys} where ${current})`, createAlreadyRevokedError);
+const guardKeyUnrevoked = (condition: ReturnType<typeof buildUnrevokedCondition>) =>
+  guard(sql`exists (select 1 from ${apiKeys} where ${condition})`, createAlreadyRevokedError);
 
 /** Changes the groups to which a key is limited. Throws NOT_FOUND, CONFLICT if it is revoked, VALIDATION_ERROR. */
 export async function changeApiKeyGroups(
-  context: Scope,
+  scope: Scope,
   id: string,
   groupIds: string[] | null,
 ): Promise<ApiKey> {
-  const { store, organizationId, actor } = context;
-  const before = await getUnrevoked(context, id);
+  const { store, organizationId, actor } = scope;
+  const before = await getUnrevokedKey(scope, id);
   if (before.scope === "ping" && groupIds !== null)
     throw invalidFieldError("groupIds", "does not apply to a key that can only ping");
   const after = { ...before, groupIds };
   const fields = listChangedFields(before, after, ["groupIds"]);
   if (fields.length === 0) return after;
-  const current = buildUnrevokedCondition({ organizationId, id });
+  const unrevoked = buildUnrevokedCondition({ organizationId, id });
   return commit(
-    context,
+    scope,
     [
       ...(actor.type === "person" && actor.id !== null
-        ? [guardKeyMaker(organizationId, actor.id)]
+        ? [guardKeyCreator(organizationId, actor.id)]
         : []),
-      guardUnrevoked(current),
-      ...guardGroups(context, groupIds, before.groupIds),
-      store.db.update(apiKeys).set({ groupIds }).where(current),
+      guardKeyUnrevoked(unrevoked),
+      ...guardGroups(scope, groupIds, before.groupIds),
+      store.db.update(apiKeys).set({ groupIds }).where(unrevoked),
     ],
     { action: "api-key.groups-changed", subjectId: id, fields },
     after,
@@ -151,14 +151,14 @@ export async function changeApiKeyGroups(
 }
 
 /** Revokes a key. Throws NOT_FOUND, and CONFLICT if the key is already revoked. */
-export async function revokeApiKey(context: Scope, id: string): Promise<ApiKey> {
-  const { store, organizationId } = context;
-  const key = await getUnrevoked(context, id);
-  const current = buildUnrevokedCondition({ organizationId, id });
-  const revokedAt = formatTimestamp(context.clock());
+export async function revokeApiKey(scope: Scope, id: string): Promise<ApiKey> {
+  const { store, organizationId } = scope;
+  const key = await getUnrevokedKey(scope, id);
+  const unrevoked = buildUnrevokedCondition({ organizationId, id });
+  const revokedAt = formatTimestamp(scope.clock());
   return commit(
-    context,
-    [guardUnrevoked(current), store.db.update(apiKeys).set({ revokedAt }).where(current)],
+    scope,
+    [guardKeyUnrevoked(unrevoked), store.db.update(apiKeys).set({ revokedAt }).where(unrevoked)],
     { action: "api-key.revoked", subjectId: id },
     { ...key, revokedAt },
   );
@@ -180,20 +180,20 @@ type Row = Pick<
   "organizationId" | "id" | "name" | "scope" | "expiresAt"
 > & { mcp: 0 | 1; groupIds: string | null };
 
-const unrevoked = `SELECT organization_id AS "organizationId", id, name, scope, mcp,
+const unrevokedSql = `SELECT organization_id AS "organizationId", id, name, scope, mcp,
   group_ids AS "groupIds", expires_at AS "expiresAt" FROM api_keys WHERE revoked_at IS NULL`;
-const byHash = `${unrevoked} AND hash = ?`;
-const byId = `${unrevoked} AND organization_id = ? AND id = ?`;
+const byHash = `${unrevokedSql} AND hash = ?`;
+const byId = `${unrevokedSql} AND organization_id = ? AND id = ?`;
 
-/** Reads the principal of a key and the end of its validity, in Unix milliseconds; null if it is not valid. */
+/** Reads the principal of a key, and when the key expires, in Unix milliseconds; null if the key is not valid. */
 async function readHolder(store: Store, text: string, parameters: string[], now: number) {
   const [row] = await store.query<Row>(text, parameters);
   if (row === undefined) return null;
   const { organizationId, id, name, scope, mcp, expiresAt } = row;
   const groupIds = row.groupIds === null ? null : (JSON.parse(row.groupIds) as string[]);
   const mayPing = scope === "ping";
-  const expires = expiresAt === null ? Infinity : Date.parse(expiresAt);
-  if (expires <= now) return null;
+  const expiresAtMs = expiresAt === null ? Infinity : Date.parse(expiresAt);
+  if (expiresAtMs <= now) return null;
   const actor = { type: "api-key" as const, id, name };
   const principal: Principal = {
     organizationId,
@@ -203,7 +203,7 @@ async function readHolder(store: Store, text: string, parameters: string[], now:
     role: null,
     groupIds,
   };
-  return { principal, mayPing, expires };
+  return { principal, mayPing, expiresAtMs };
 }
 
 /** Caches the principal of each API key. */
@@ -220,13 +220,13 @@ export function createApiKeyCache(store: Store, clock: Clock): KeyLookup {
     const known = trusted.get(keyHash);
     if (known !== undefined && known.until > now && known.until <= now + trustedMs) return known;
     trusted.delete(keyHash);
-    const asOf = commits;
+    const commitsBefore = commits;
     const holder = await readHolder(store, byHash, [keyHash], now);
     if (holder === null) return null;
-    const { principal, mayPing, expires } = holder;
+    const { principal, mayPing, expiresAtMs } = holder;
     if (trusted.size >= maxTrustedKeys) trusted.clear();
-    if (asOf === commits)
-      trusted.set(keyHash, { principal, mayPing, until: Math.min(now + trustedMs, expires) });
+    if (commitsBefore === commits)
+      trusted.set(keyHash, { principal, mayPing, until: Math.min(now + trustedMs, expiresAtMs) });
     return holder;
   }
 

@@ -1,4 +1,5 @@
 /** Remembers an account at a provider until its owner proves the password of the person with the same address. */
+import { minuteMs } from "../../core/time/clock.ts";
 import { singleSignOnBounds } from "../../core/limits.ts";
 import { parseJsonOrNull } from "../../core/collections/objects.ts";
 import type { Statement } from "../../database/store.ts";
@@ -10,7 +11,7 @@ import { type Account, addIdentity, findIdentity } from "./store.ts";
 
 const cookieName = "signalbox_link";
 const sealLocation = "pending-link";
-const lifetimeMs = singleSignOnBounds.attemptMinutes.value * 60_000;
+const lifetimeMs = singleSignOnBounds.attemptMinutes.value * minuteMs;
 
 type PendingLink = Account & { emailKey: string; until: number };
 

@@ -58,7 +58,7 @@ export function addIdentity(
 ): Statement[] {
   const now = clock();
   const at = formatTimestamp(now);
-  const { value } = singleSignOnBounds.identities;
+  const { value: maxIdentities } = singleSignOnBounds.identities;
   return [
     guard(
       sql`exists (select 1 from ${identityProviders} where id = ${providerId})
@@ -77,8 +77,12 @@ export function addIdentity(
       lastUsedAt: at,
     }),
     guard(
-      sql`(select count(*) from ${identities} where person_id = ${personId}) <= ${value}`,
-      () => new AppError("CONFLICT", `A person can have ${value} accounts at sign-in providers.`),
+      sql`(select count(*) from ${identities} where person_id = ${personId}) <= ${maxIdentities}`,
+      () =>
+        new AppError(
+          "CONFLICT",
+          `A person can have ${maxIdentities} accounts at sign-in providers.`,
+        ),
     ),
   ];
 }

@@ -84,18 +84,18 @@ export type ProviderSettings = z.output<typeof ProviderSettings>;
 const GroupRole = z.strictObject({ group: line(255), role: Role });
 export type GroupRole = z.output<typeof GroupRole>;
 
-/** An organization that a provider opens. */
-export const OpenedOrganization = z.strictObject({
+/** An organization that people can use after signing in through a provider. */
+export const ProviderOrganization = z.strictObject({
   organizationId: Id,
   /** Role of people without a mapped group. Null adds no such people. */
   defaultRole: nullable(Role),
   /** Roles by group. The highest of a person's groups counts, at each sign-in. */
   groupRoles: z.array(GroupRole).max(singleSignOnBounds.groupRoles.value).default([]),
 });
-export type OpenedOrganization = z.output<typeof OpenedOrganization>;
+export type ProviderOrganization = z.output<typeof ProviderOrganization>;
 
 const organizations = z
-  .array(OpenedOrganization)
+  .array(ProviderOrganization)
   .max(singleSignOnBounds.organizations.value)
   .refine(
     (list) => new Set(list.map((one) => one.organizationId)).size === list.length,

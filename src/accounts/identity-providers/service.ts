@@ -24,7 +24,7 @@ import {
   type IdentityProvider,
   type IdentityProviderPatch,
   type NewIdentityProvider,
-  type OpenedOrganization,
+  type ProviderOrganization,
   type ProviderButton,
   providerKinds,
   ProviderSettings,
@@ -33,13 +33,13 @@ import {
   addProvider,
   changeProvider,
   countIdentities,
-  findOpened,
+  findProviderOrganizations,
   findProvider,
   findProviders,
   presetOf,
   type ProviderRow,
   removeProvider,
-  replaceOpened,
+  replaceProviderOrganizations,
 } from "./store.ts";
 
 const kind = "provider";
@@ -48,7 +48,7 @@ const buildSecretPath = (id: string) => `identity-provider/${id}`;
 /** A provider with its decrypted secret and its organizations. */
 export type OpenedProvider = ProviderSettings &
   Pick<ProviderRow, "id" | "name" | "enabled" | "version"> & {
-    organizations: readonly OpenedOrganization[];
+    organizations: readonly ProviderOrganization[];
   };
 
 function openSettings(vault: Vault, { id, settings, secrets }: ProviderRow): ProviderSettings {
@@ -65,7 +65,7 @@ export async function openProvider(
   const row = await findProvider(store, id);
   if (row === null || !row.enabled) throw providerNotFoundError();
   const { name, enabled, version } = row;
-  const organizations = (await findOpened(store, id)).get(id) ?? [];
+  const organizations = (await findProviderOrganizations(store, id)).get(id) ?? [];
   return { ...openSettings(vault, row), id, name, enabled, version, organizations };
 }
 
@@ -74,7 +74,7 @@ const providerNotFoundError = () =>
 
 function toRecord(
   row: ProviderRow,
-  organizations: readonly OpenedOrganization[],
+  organizations: readonly ProviderOrganization[],
   people: number,
 ): IdentityProvider {
   const { id, name, enabled, settings, secrets, createdAt, updatedAt } = row;
@@ -93,12 +93,10 @@ function toRecord(
 
 /** Lists all providers, oldest first. */
 export async function listIdentityProviders({ store }: SignedInContext) {
-  const [rows, opened, people] = [
-    await findProviders(store),
-    await findOpened(store),
-    await countIdentities(store),
-  ];
-  return rows.map((row) => toRecord(row, opened.get(row.id) ?? [], people.get(row.id) ?? 0));
+  const rows = await findProviders(store);
+  const organizations = await findProviderOrganizations(store);
+  const people = await countIdentities(store);
+  return rows.map((row) => toRecord(row, organizations.get(row.id) ?? [], people.get(row.id) ?? 0));
 }
 
 /** Lists the providers that the sign-in page offers, oldest first. */
@@ -106,9 +104,11 @@ export async function listProviderButtons(
   store: Store,
   organizationId?: string,
 ): Promise<ProviderButton[]> {
-  const opened = organizationId === undefined ? null : await findOpened(store);
+  const organizations =
+    organizationId === undefined ? null : await findProviderOrganizations(store);
   const isOffered = (id: string) =>
-    opened === null || (opened.get(id) ?? []).some((one) => one.organizationId === organizationId);
+    organizations === null ||
+    (organizations.get(id) ?? []).some((one) => one.organizationId === organizationId);
   const rows = (await findProviders(store)).filter(({ id, enabled }) => enabled && isOffered(id));
   const buttons = rows.map(({ id, name, settings }) => {
     // Providers of earlier versions have no `isDirect`.
@@ -136,8 +136,8 @@ function assertCertificates({ certificateAuthorities }: ProviderSettings) {
   if (issue) throw invalidFieldError("certificateAuthorities", issue);
 }
 
-function sealSettings(vault: Vault, id: string, whole: ProviderSettings) {
-  const { settings, secrets } = splitSecrets(providerKinds, kind, whole);
+function sealSettings(vault: Vault, id: string, providerSettings: ProviderSettings) {
+  const { settings, secrets } = splitSecrets(providerKinds, kind, providerSettings);
   return {
     settings: JSON.stringify(settings),
     secrets: sealAll(vault, buildSecretPath(id), secrets),
@@ -152,12 +152,14 @@ function buildProviderAudit(
   context: SignedInContext,
   action: AuditAction & `identity-provider.${string}`,
   subjectId: string,
-  opened: readonly OpenedOrganization[],
+  providerOrganizations: readonly ProviderOrganization[],
   fields?: readonly ChangedField[],
 ): Statement[] {
   const { person, organizations } = context.session;
   const ids =
-    opened.length > 0 ? opened.map((one) => one.organizationId) : organizations.map(({ id }) => id);
+    providerOrganizations.length > 0
+      ? providerOrganizations.map((one) => one.organizationId)
+      : organizations.map(({ id }) => id);
   return buildAuditRows(
     [...new Set(ids)],
     context,
@@ -189,7 +191,7 @@ export async function createIdentityProvider(
   await store.atomic([
     guardAdministrator(session.person.id),
     ...addProvider(store, row),
-    ...replaceOpened(store, id, organizations),
+    ...replaceProviderOrganizations(store, id, organizations),
     ...buildProviderAudit(context, "identity-provider.created", id, organizations),
   ]);
   return toRecord(row, organizations, 0);
@@ -210,8 +212,8 @@ export function updateIdentityProvider(
     const record = new OpenedRecord(providerKinds, kind, openSettings(vault, before));
     const patchedSettings = record.applyPatch(patch, (fields) => parse(ProviderSettings, fields));
     assertCertificates(patchedSettings);
-    const placesBefore = record.derive((fields) => listTargets(fields as ProviderSettings));
-    await assertTargetsAllowed(targets, listTargets(patchedSettings), placesBefore);
+    const targetsBefore = record.derive((fields) => listTargets(fields as ProviderSettings));
+    await assertTargetsAllowed(targets, listTargets(patchedSettings), targetsBefore);
     const after: ProviderRow = {
       ...before,
       name: name ?? before.name,
@@ -219,9 +221,9 @@ export function updateIdentityProvider(
       ...sealSettings(vault, id, patchedSettings),
       ...buildNextVersion(before, formatTimestamp(clock())),
     };
-    const openedBefore = (await findOpened(store, id)).get(id) ?? [];
-    const opened = organizations ?? openedBefore;
-    const isReassigned = !Bun.deepEquals(opened, openedBefore);
+    const organizationsBefore = (await findProviderOrganizations(store, id)).get(id) ?? [];
+    const organizationsAfter = organizations ?? organizationsBefore;
+    const isReassigned = !Bun.deepEquals(organizationsAfter, organizationsBefore);
     const changes = [
       ...listChangedFields(before, after, ["name", "enabled"]),
       ...record.listChanges(patchedSettings),
@@ -230,16 +232,16 @@ export function updateIdentityProvider(
     await store.atomic([
       guardAdministrator(session.person.id),
       ...changeProvider(store, before, after),
-      ...(isReassigned ? replaceOpened(store, id, opened) : []),
+      ...(isReassigned ? replaceProviderOrganizations(store, id, organizationsAfter) : []),
       ...buildProviderAudit(
         context,
         "identity-provider.updated",
         id,
-        [...openedBefore, ...opened],
+        [...organizationsBefore, ...organizationsAfter],
         changes,
       ),
     ]);
-    return toRecord(after, opened, (await countIdentities(store)).get(id) ?? 0);
+    return toRecord(after, organizationsAfter, (await countIdentities(store)).get(id) ?? 0);
   });
 }
 
@@ -250,10 +252,10 @@ export function updateIdentityProvider(
 export async function deleteIdentityProvider(context: SignedInContext, id: string) {
   const { store, session } = context;
   await getProviderRow(store, id);
-  const opened = (await findOpened(store, id)).get(id) ?? [];
+  const organizations = (await findProviderOrganizations(store, id)).get(id) ?? [];
   await store.atomic([
     guardAdministrator(session.person.id),
-    ...buildProviderAudit(context, "identity-provider.deleted", id, opened),
+    ...buildProviderAudit(context, "identity-provider.deleted", id, organizations),
     removeProvider(store, id),
   ]);
   return deletedBody;

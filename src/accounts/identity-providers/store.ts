@@ -16,7 +16,7 @@ import {
   sessions,
 } from "../../database/tables/accounts.ts";
 import { organizations } from "../../database/tables/organizations.ts";
-import type { GroupRole, OpenedOrganization, ProviderSettings } from "./schema.ts";
+import type { GroupRole, ProviderOrganization, ProviderSettings } from "./schema.ts";
 
 export type ProviderRow = typeof identityProviders.$inferSelect;
 
@@ -37,9 +37,9 @@ export const presetOf = ({ settings }: Pick<ProviderRow, "settings">) =>
   (JSON.parse(settings) as ProviderSettings).preset;
 
 /** Returns the organizations of all providers or of one, by provider. Deleted organizations are omitted. */
-export async function findOpened({ db }: Store, providerId?: string) {
+export async function findProviderOrganizations({ db }: Store, providerId?: string) {
   const rows = await db
-    .select({ opened: identityProviderOrganizations })
+    .select({ row: identityProviderOrganizations })
     .from(identityProviderOrganizations)
     .innerJoin(organizations, eq(organizations.id, identityProviderOrganizations.organizationId))
     .where(
@@ -51,12 +51,12 @@ export async function findOpened({ db }: Store, providerId?: string) {
       ),
     )
     .orderBy(asc(organizations.name), asc(organizations.id));
-  const byProvider = new Map<string, OpenedOrganization[]>();
-  for (const { opened } of rows) {
-    const { organizationId, defaultRole } = opened;
-    const groupRoles = JSON.parse(opened.groupRoles) as GroupRole[];
-    const list = byProvider.get(opened.providerId) ?? [];
-    byProvider.set(opened.providerId, [...list, { organizationId, defaultRole, groupRoles }]);
+  const byProvider = new Map<string, ProviderOrganization[]>();
+  for (const { row } of rows) {
+    const { organizationId, defaultRole } = row;
+    const groupRoles = JSON.parse(row.groupRoles) as GroupRole[];
+    const list = byProvider.get(row.providerId) ?? [];
+    byProvider.set(row.providerId, [...list, { organizationId, defaultRole, groupRoles }]);
   }
   return byProvider;
 }
@@ -104,16 +104,16 @@ export function removeProvider(store: Store, id: string): Statement {
 }
 
 /** Replaces the organizations of a provider. Fails with NOT_FOUND for an unknown organization. */
-export function replaceOpened(
+export function replaceProviderOrganizations(
   store: Store,
   providerId: string,
-  opened: readonly OpenedOrganization[],
+  replacements: readonly ProviderOrganization[],
 ): Statement[] {
   const providerMatch = eq(identityProviderOrganizations.providerId, providerId);
   return [
-    ...opened.map(({ organizationId }, index) => guardOrganization(organizationId, index)),
+    ...replacements.map(({ organizationId }, index) => guardOrganization(organizationId, index)),
     store.db.delete(identityProviderOrganizations).where(providerMatch),
-    ...opened.map(({ groupRoles, ...one }) =>
+    ...replacements.map(({ groupRoles, ...one }) =>
       store.db
         .insert(identityProviderOrganizations)
         .values({ ...one, providerId, groupRoles: JSON.stringify(groupRoles) }),

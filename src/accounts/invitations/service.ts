@@ -46,7 +46,7 @@ import {
 import { matchValues, type Tenant } from "../../database/rows.ts";
 import { organizations } from "../../database/tables/organizations.ts";
 
-const validMs = 7 * dayMs;
+const invitationLifetimeMs = 7 * dayMs;
 
 export function listInvitations(scope: Scope): Promise<Invitation[]> {
   return openInvitations(scope, scope.clock());
@@ -96,7 +96,7 @@ async function storeInvitation(
       invitedBy: actor.name,
       invitedById: actor.id,
       createdAt: formatTimestamp(now),
-      expiresAt: formatTimestamp(now + validMs),
+      expiresAt: formatTimestamp(now + invitationLifetimeMs),
     };
     return commit(
       scope,

@@ -1,8 +1,9 @@
 /** Rules of passkeys: their host, the age of challenges, and sign counters. */
+import { minuteMs } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 
 /** Time for the browser's dialog. */
-export const challengeMs = 10 * 60_000;
+export const challengeMs = 10 * minuteMs;
 
 /**
  * Returns the host of an origin as RP ID (WebAuthn §5.4.2); null for an IP address, because browsers

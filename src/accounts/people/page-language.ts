@@ -4,7 +4,7 @@ import type { VisitorContext } from "../../http/visitor-context.ts";
 
 const yearSeconds = 365 * 86_400;
 
-/** Stores the language; null removes it, so that the browser's counts. Returns false if it was stored already. */
+/** Stores the language; null removes it, so that the browser's language applies. Returns false if it was stored already. */
 export function storeLanguage(
   { cookies }: Pick<VisitorContext, "cookies">,
   language: AdminLanguage | null,

@@ -1,7 +1,7 @@
 /** Changes the signed-in person's profile and password. */
 import { listChangedFields } from "../../core/field-changes.ts";
 import { AppError } from "../../core/errors.ts";
-import { formatTimestamp } from "../../core/time/clock.ts";
+import { formatTimestamp, minuteMs } from "../../core/time/clock.ts";
 import { hashPassword, isPassword } from "../../core/security/passwords.ts";
 import { invalidFieldError } from "../../core/validation.ts";
 import { retryOnStaleRead } from "../../database/store.ts";
@@ -55,7 +55,7 @@ export async function reauthenticate(
 }
 
 /** Age of a sign-in that confirms a change by a person without a password. */
-const recentSignInMs = 10 * 60_000;
+const recentSignInMs = 10 * minuteMs;
 
 /**
  * Confirms a new way to sign in: by the password, or by a recent sign-in of a person without one.

@@ -39,7 +39,7 @@ const commonPasswords = new Set([
 ]);
 
 /** Returns why a password is too weak, given the texts known about its owner; null if it is acceptable. */
-export function validatePassword(password: string, known: readonly string[]): string | null {
+export function findPasswordIssue(password: string, known: readonly string[]): string | null {
   const lowerCasePassword = password.toLowerCase();
   const words = known.flatMap((text) => [text, text.split("@")[0] ?? ""]);
   if (words.some((text) => text.toLowerCase() === lowerCasePassword))

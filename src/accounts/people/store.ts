@@ -21,7 +21,7 @@ import {
 import { organizations } from "../../database/tables/organizations.ts";
 import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
 import { createId } from "../../core/ids.ts";
-import { emailKeyOf, hasTwoFactor, validatePassword } from "./rules.ts";
+import { emailKeyOf, hasTwoFactor, findPasswordIssue } from "./rules.ts";
 
 export type PersonRow = typeof people.$inferSelect;
 /** A new person. The insert itself decides whether the person becomes an administrator. */
@@ -378,6 +378,6 @@ export function buildNewPerson(
 
 /** Throws VALIDATION_ERROR for a password that is common or equal to a known text about the person. */
 export function assertStrongPassword(password: string, known: readonly string[]) {
-  const issue = validatePassword(password, known);
+  const issue = findPasswordIssue(password, known);
   if (issue !== null) throw invalidFieldError("password", issue);
 }

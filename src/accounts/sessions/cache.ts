@@ -12,7 +12,7 @@ import {
   type Sessions,
   type SignInWay,
 } from "../../http/access/session.ts";
-import { isOver } from "./rules.ts";
+import { isExpired } from "./rules.ts";
 import type { SessionRow } from "./store.ts";
 
 /** Cache lifetime without writes. A store without a write counter reads the session for each request. */
@@ -112,9 +112,9 @@ export function createSessionCache(
     const [row] = await store.query<StoredSession>(text, [key]);
     if (row === undefined) return null;
     const times = { createdAtMs: Date.parse(row.createdAt), lastSeenAtMs: lastSeenOf(row) };
-    if (isOver({ stage: row.stage, ...times }, clock())) return null;
+    if (isExpired({ stage: row.stage, ...times }, clock())) return null;
     const list = row.stage === "signed-in" ? reader.listOpenMemberships : reader.listMemberships;
-    const memberships = await list(row.personId, toWay(row));
+    const memberships = await list(row.personId, toSignInWay(row));
     return memberships === null ? null : toSession(row, memberships);
   }
 
@@ -164,7 +164,7 @@ const toMembership = ({ groupIds, ...row }: StoredMembership): Membership => ({
     groupIds === null || isAtLeast(row.role, "admin") ? null : (JSON.parse(groupIds) as string[]),
 });
 
-const toWay = ({ byPassword, providerId, headerUser }: StoredSession): SignInWay => ({
+const toSignInWay = ({ byPassword, providerId, headerUser }: StoredSession): SignInWay => ({
   byPassword: byPassword === 1,
   providerId,
   headerUser,
@@ -176,7 +176,7 @@ function toSession(row: StoredSession, organizations: Membership[]): Session {
     id: row.id,
     stage: row.stage,
     startedAt: row.createdAt,
-    way: toWay(row),
+    way: toSignInWay(row),
     person: {
       id: row.personId,
       name: row.name,

@@ -5,7 +5,7 @@ import { formatTimestamp } from "../../core/time/clock.ts";
 import { type SweepContext, sweepRows } from "../../database/backup/sweeping.ts";
 import { guard, type Prepared, type Statement, type Store } from "../../database/store.ts";
 import { sessions } from "../../database/tables/accounts.ts";
-import { idleMs, maxSessionAgeMs, waitingSessionMs } from "./rules.ts";
+import { maxIdleMs, maxSessionAgeMs, waitingSessionMs } from "./rules.ts";
 
 export type SessionRow = typeof sessions.$inferSelect;
 
@@ -59,7 +59,7 @@ export function removeSessions(store: Store, personId: string, currentToken?: st
 
 /** Removes expired sessions. */
 export function sweepSessions(context: SweepContext): Promise<void> {
-  const [oldest, idle, waiting] = [maxSessionAgeMs, idleMs, waitingSessionMs].map((ms) =>
+  const [oldest, idle, waiting] = [maxSessionAgeMs, maxIdleMs, waitingSessionMs].map((ms) =>
     formatTimestamp(context.now - ms),
   ) as [string, string, string];
   return sweepRows(

@@ -3,7 +3,7 @@ import { and, eq, gt, sql } from "drizzle-orm";
 import type { Scope } from "../../events/scope.ts";
 import { AppError } from "../../core/errors.ts";
 import { createToken, sha256 } from "../../core/ids.ts";
-import { formatTimestamp } from "../../core/time/clock.ts";
+import { formatTimestamp, minuteMs } from "../../core/time/clock.ts";
 import { guard, retryOnStaleRead } from "../../database/store.ts";
 import { people, signInLinks } from "../../database/tables/accounts.ts";
 import { tryWithLimits } from "../../http/access/attempt-limits.ts";
@@ -23,7 +23,7 @@ export async function createSignInLink(
 ): Promise<string> {
   const { store, clock, actor } = scope;
   const token = createToken(43);
-  const expiresAt = formatTimestamp(clock() + linkMinutes * 60_000);
+  const expiresAt = formatTimestamp(clock() + linkMinutes * minuteMs);
   await store.atomic([
     store.db.delete(signInLinks).where(eq(signInLinks.personId, id)),
     store.db.insert(signInLinks).values({ tokenHash: sha256(token), personId: id, expiresAt }),

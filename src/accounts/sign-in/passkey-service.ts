@@ -97,9 +97,9 @@ export function signInWithPasskey(context: VisitorContext, proof: PasskeyProof):
 /** Records the use of a copied passkey. Throws UNAUTHORIZED. */
 async function rejectCopy(context: VisitorContext, person: PersonRow): Promise<never> {
   const { store, address } = context;
-  const somebody = { type: "visitor" as const, id: null, name: `a person at ${address}` };
+  const visitor = { type: "visitor" as const, id: null, name: `a person at ${address}` };
   await store.atomic(
-    buildAuditRows(await findOrganizationIds(store, person.id), context, somebody, {
+    buildAuditRows(await findOrganizationIds(store, person.id), context, visitor, {
       action: "person.passkey-refused",
       subjectId: person.id,
     }),

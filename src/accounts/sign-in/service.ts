@@ -40,7 +40,7 @@ import {
 import type { Presence, SignIn, Stage } from "./schema.ts";
 
 /** Wrong codes after which the person must enter the password again. */
-const codesPerSignIn = 5;
+const maxWrongCodes = 5;
 
 /** Returns the session's person, and the view of the admin page for them. */
 export async function describePresence(context: VisitorContext): Promise<Presence> {
@@ -56,14 +56,14 @@ export async function describePresence(context: VisitorContext): Promise<Presenc
       languageChanged: storeLanguage(context, person.language),
     };
   }
-  const ways = await listWays(context);
+  const ways = await listSignInWays(context);
   const signedOut = { version, person: null, organizations: [], ways, languageChanged: false };
   if (session !== null) return { ...signedOut, state: "two-factor" };
   return { ...signedOut, state: (await hasPeople(store)) ? "signed-out" : "set-up" };
 }
 
 /** Returns the ways to sign in that this browser can offer, in addition to the password. */
-async function listWays({ store, origin, headerAccount }: VisitorContext) {
+async function listSignInWays({ store, origin, headerAccount }: VisitorContext) {
   const rpId = findRpId(origin);
   return {
     passkey: rpId !== null && (await hasPasskeys(store, rpId)),
@@ -72,7 +72,8 @@ async function listWays({ store, origin, headerAccount }: VisitorContext) {
   };
 }
 
-let nobodysHash: Promise<string> | null = null;
+/** Hash that unknown addresses are compared with, so that their response takes as long. */
+let dummyHash: Promise<string> | null = null;
 
 /**
  * Finds the person with this address and password; null for none. Takes equally long for unknown,
@@ -83,10 +84,12 @@ export async function findPersonByPassword(
   email: string,
   password: string,
 ) {
-  const found = findPeopleByEmail(context.store, emailKeyOf(email));
   // Hashed outside of the password queue, which could reject it.
-  nobodysHash ??= Bun.password.hash(createToken(43), "argon2id");
-  const [candidates, hash] = [await found, await nobodysHash];
+  dummyHash ??= Bun.password.hash(createToken(43), "argon2id");
+  const [candidates, hash] = await Promise.all([
+    findPeopleByEmail(context.store, emailKeyOf(email)),
+    dummyHash,
+  ]);
   const hashes = candidates.length === 0 ? [hash] : candidates.map((one) => one.passwordHash);
   const client = buildHashingClient(context);
   const tryPasswords = async () =>
@@ -149,9 +152,9 @@ async function assertPasswordAccepted(context: VisitorContext, person: PersonRow
 }
 
 /**
- * Starts a session at this stage and way. Writes `extraStatements` in the same batch. Unless a provider
- * signs the person in, links the account at a provider that waits in this browser for this sign-in.
- * Throws StaleRead if the password, the factors or the address changed while they were checked.
+ * Starts a session, and writes `extraStatements` in the same batch. A complete sign-in without a
+ * provider also links the provider account whose link is pending in this browser. Throws StaleRead if
+ * the password, the factors or the address changed while they were checked.
  */
 export async function startSession(
   context: VisitorContext,
@@ -166,7 +169,7 @@ export async function startSession(
   const pending =
     isComplete && way.providerId === null ? findPendingProvider(context, person) : null;
   const linked = pending === null ? [] : await buildPendingLink(context, person);
-  const chosenWay = linked.length > 0 ? await chooseWay(context, id, way, pending) : way;
+  const chosenWay = linked.length > 0 ? await chooseSignInWay(context, id, way, pending) : way;
   const { statements, handOver } = buildNewSession(context, id, stage, chosenWay);
   const organizationIds = isComplete ? await findOrganizationIds(store, id) : [];
   const provider = way.providerId === null ? null : await findProvider(store, way.providerId);
@@ -190,8 +193,8 @@ export async function startSession(
   return stage;
 }
 
-/** Returns the way of a session that links an account: the provider's if a password opens nothing. */
-async function chooseWay(
+/** Chooses the way of a session that links an account: the provider's, if no organization accepts passwords. */
+async function chooseSignInWay(
   { sessions, headerAccount }: VisitorContext,
   personId: string,
   way: SignInWay,
@@ -213,22 +216,25 @@ async function tryCode(context: VisitorContext, code: string): Promise<Stage> {
   const createWrongCodeError = () =>
     new AppError("UNAUTHORIZED", "This code is wrong or has already been used.");
   const now = clock();
-  const used = await tryWithLimits(
+  const codeUse = await tryWithLimits(
     context,
     () => buildCodeUse(context, person, code, now, createWrongCodeError),
     await buildCodeLimitKey(context, person.id),
   );
-  if (used !== null) {
-    const waiting = guardWaiting(session.id, signInRequiredError);
-    const forgiven = clearWrongCodes(person.id, session.id);
-    return startSession(context, person, "signed-in", [waiting, ...used, forgiven], session.way);
+  if (codeUse !== null) {
+    const statements = [
+      guardWaiting(session.id, signInRequiredError),
+      ...codeUse,
+      clearWrongCodes(person.id, session.id),
+    ];
+    return startSession(context, person, "signed-in", statements, session.way);
   }
   log.warn("two-factor failed", { address, requestId, personId: person.id });
-  const somebody = { type: "visitor" as const, id: null, name: `a person at ${address}` };
+  const visitor = { type: "visitor" as const, id: null, name: `a person at ${address}` };
   await store.atomic([
-    ...countWrongCode(store, session.id, codesPerSignIn),
+    ...countWrongCode(store, session.id, maxWrongCodes),
     recordWrongCode(store, person.id, formatTimestamp(clock()), address),
-    ...buildAuditRows(await findOrganizationIds(store, person.id), context, somebody, {
+    ...buildAuditRows(await findOrganizationIds(store, person.id), context, visitor, {
       action: "person.code-refused",
       subjectId: person.id,
     }),
@@ -257,11 +263,11 @@ async function buildCodeLimitKey(
 export async function signOut(context: VisitorContext): Promise<Stage> {
   const { store, session } = context;
   if (session !== null) {
-    const trace =
+    const audit =
       session.stage === "signed-in"
         ? buildPersonAudit({ ...context, session }, "person.signed-out")
         : [];
-    await store.atomic([removeSession(store, session.id), ...trace]);
+    await store.atomic([removeSession(store, session.id), ...audit]);
   }
   context.clearSessionCookie();
   return "signed-out";

@@ -1,4 +1,5 @@
 /** The first run: creates the first organization and its owner, authorized by a token from the console. */
+import { minuteMs } from "../../core/time/clock.ts";
 import { timingSafeEqual } from "node:crypto";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -31,15 +32,15 @@ const createAlreadySetUpError = () =>
  */
 export async function completeSetUp(
   context: VisitorContext,
-  token: SetUp,
+  setUp: SetUp,
   input: FirstRun,
 ): Promise<Stage> {
   const { store } = context;
   if (await hasPeople(store)) throw createAlreadySetUpError();
-  const known = await tryWithLimits(context, async () =>
-    token.isToken(input.token) ? true : null,
+  const isValid = await tryWithLimits(context, async () =>
+    setUp.isToken(input.token) ? true : null,
   );
-  if (known === null)
+  if (isValid === null)
     throw new AppError(
       "FORBIDDEN",
       "This set-up link is no longer valid. Restart Signalbox: it prints a new one.",
@@ -63,12 +64,12 @@ export async function completeSetUp(
     ]);
     return session.handOver;
   });
-  token.endSetUp();
+  setUp.endSetUp();
   handOver();
   return "signed-in";
 }
 
-const validMs = 30 * 60_000;
+const tokenLifetimeMs = 30 * minuteMs;
 
 /** Returns the path of the file with the token. Only the owner of the data directory can read it. */
 const buildSetUpFilePath = (dataDir: string) => join(dataDir, "set-up-token");
@@ -86,20 +87,20 @@ export function createSetUp(dataDir: string, clock: Clock): SetUp & { token: str
 
 /** Accepts this token for 30 minutes or until `endSetUp` is called. */
 export function createSetUpForToken(token: string, clock: Clock, remove: () => void): SetUp {
-  let until = clock() + validMs;
+  let expiresAt = clock() + tokenLifetimeMs;
   const hashText = (text: string) => Buffer.from(sha256(text), "hex");
   const expectedHash = hashText(token);
   return {
-    isToken: (given) => clock() < until && timingSafeEqual(hashText(given), expectedHash),
+    isToken: (given) => clock() < expiresAt && timingSafeEqual(hashText(given), expectedHash),
     endSetUp() {
-      until = 0;
+      expiresAt = 0;
       remove();
     },
   };
 }
 
-/** Rejects every token, because the appliance already has people. */
-export function removeSetUp(dataDir: string): SetUp {
+/** Removes the token's file. The appliance already has people, so the returned set-up rejects every token. */
+export function closeSetUp(dataDir: string): SetUp {
   rmSync(buildSetUpFilePath(dataDir), { force: true });
   return { isToken: () => false, endSetUp: () => {} };
 }

@@ -1,4 +1,5 @@
 /** Stores sign-in attempts in cookies of the browser, encrypted, one per attempt. */
+import { minuteMs } from "../../core/time/clock.ts";
 import { parseJsonOrNull } from "../../core/collections/objects.ts";
 import { createToken, sha256 } from "../../core/ids.ts";
 import { singleSignOnBounds } from "../../core/limits.ts";
@@ -31,7 +32,7 @@ export type Attempt = {
 };
 
 const prefix = "signalbox_attempt_";
-const lifetimeMs = singleSignOnBounds.attemptMinutes.value * 60_000;
+const lifetimeMs = singleSignOnBounds.attemptMinutes.value * minuteMs;
 const buildSealLocation = (state: string) => `sign-in-attempt/${state}`;
 
 /** Names start with the time, so that the oldest attempt can be forgotten without decrypting any. */

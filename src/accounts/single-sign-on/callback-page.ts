@@ -4,19 +4,19 @@ import { AppError } from "../../core/errors.ts";
 import { selectLanguage } from "../../http/responses/admin-page.ts";
 import { respondWithSmallPage, respondTooManyRequests } from "../../http/responses/small-page.ts";
 import type { VisitorContext } from "../../http/visitor-context.ts";
-import { callbackPath, passwordPath } from "../identity-providers/preset-rules.ts";
+import { passwordPath } from "../identity-providers/preset-rules.ts";
 import { ProviderFailure, startAgain } from "./failures.ts";
 import { finishAttempt, type Outcome, type SingleSignOnDependencies } from "./service.ts";
+
+export { callbackPath } from "../identity-providers/preset-rules.ts";
 
 /** Time that the requests to a provider can take together, in seconds. */
 export const callbackSeconds = 60;
 
-export const callbackRoute = callbackPath;
-
 /**
  * Ends a sign-in at a provider. The response is a page instead of a redirect: the session cookie is `SameSite=Strict`,
  * and browsers don't send it after a redirect from another site. After signing out at a provider, people return here
- * without a response.
+ * without `state`.
  */
 export async function serveCallback(
   request: Request,

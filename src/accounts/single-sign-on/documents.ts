@@ -1,4 +1,5 @@
 /** Requests and caches the documents of sign-in providers, over connections with the target guard. */
+import { minuteMs } from "../../core/time/clock.ts";
 import type * as OpenIdLibrary from "oauth4webapi";
 import { setRecent } from "../../core/collections/recent-set.ts";
 import { singleSignOnBounds } from "../../core/limits.ts";
@@ -18,7 +19,7 @@ type Connection = { targets: TargetGuard; clock: Clock };
 type ProviderAccess = Pick<OpenedProvider, "issuer" | "certificateAuthorities">;
 
 /** Time for which a discovery document is cached. */
-const cachedMs = 10 * 60_000;
+const cachedMs = 10 * minuteMs;
 /** Time for which a failure is cached, so that visitors can't make this machine send many requests. */
 const failureCachedMs = 5_000;
 

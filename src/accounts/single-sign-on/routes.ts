@@ -5,7 +5,7 @@ import { createRouter } from "../../http/request-context.ts";
 import { buildVisitorContext } from "../../http/visitor-context.ts";
 import { ProviderButton } from "../identity-providers/schema.ts";
 import { listProviderButtons } from "../identity-providers/service.ts";
-import { callbackRoute, callbackSeconds, serveCallback } from "./callback-page.ts";
+import { callbackPath, callbackSeconds, serveCallback } from "./callback-page.ts";
 import {
   LinkStart,
   ProviderAddress,
@@ -77,7 +77,7 @@ export const createSingleSignOnRoutes = (dependencies: SingleSignOnDependencies)
 
 /** The address to which all providers send people back. Elysia serves HEAD with the handler of GET. */
 export const createCallbackRoutes = (dependencies: SingleSignOnDependencies) =>
-  createRouter("").get(callbackRoute, async ({ request, requestContext }) => {
+  createRouter("").get(callbackPath, async ({ request, requestContext }) => {
     requestContext.services.extendTimeout(request, callbackSeconds);
     const context = buildVisitorContext(requestContext, request);
     const response = await serveCallback(request, context, dependencies);

@@ -1,7 +1,7 @@
 /** Decides what the claims of a sign-in provider mean: address, groups and role. */
 import { isObject } from "../../core/collections/objects.ts";
 import { isAtLeast, type Role } from "../../core/roles.ts";
-import type { OpenedOrganization, ProviderSettings } from "../identity-providers/schema.ts";
+import type { ProviderOrganization, ProviderSettings } from "../identity-providers/schema.ts";
 
 /** Claims about a person, verified by signature or received from the UserInfo endpoint. */
 export type VerifiedClaims = {
@@ -118,7 +118,7 @@ export function isDomainAllowed(email: string | null, domains: readonly string[]
 
 /** Returns the highest role of the groups; null if none is mapped. */
 function findMappedRole(
-  { groupRoles }: Pick<OpenedOrganization, "groupRoles">,
+  { groupRoles }: Pick<ProviderOrganization, "groupRoles">,
   groups: readonly string[],
 ): Role | null {
   const mapped = groupRoles.filter(({ group }) => groups.includes(group)).map(({ role }) => role);
@@ -136,7 +136,7 @@ export type Grant = { role: Role | null; isGranted: boolean };
  * by the default role; without a default role, the membership ends. A role that people gave stays unchanged.
  */
 export function grantAfter(
-  opened: OpenedOrganization,
+  opened: ProviderOrganization,
   groups: readonly string[],
   now: Grant,
 ): Grant {
@@ -147,7 +147,7 @@ export function grantAfter(
 }
 
 /** Returns the role of a person whom the provider adds; null if it adds none to this organization. */
-export function findFirstGrant(opened: OpenedOrganization, groups: readonly string[]): Grant {
+export function findFirstGrant(opened: ProviderOrganization, groups: readonly string[]): Grant {
   const role = findMappedRole(opened, groups) ?? opened.defaultRole;
   return { role, isGranted: role !== null && opened.groupRoles.length > 0 };
 }

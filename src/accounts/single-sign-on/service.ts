@@ -314,7 +314,7 @@ async function joinThrough(
         ...statements,
         ...buildJoinStatements(context, invitation, known),
       ],
-      wayOf(context, provider),
+      buildSignInWay(context, provider),
     );
   }
   const { email } = invitation;
@@ -329,7 +329,7 @@ async function joinThrough(
       ...addIdentity(context, added.row.id, account),
       ...buildJoinStatements(context, invitation, added.row),
     ],
-    wayOf(context, provider),
+    buildSignInWay(context, provider),
   );
 }
 
@@ -390,12 +390,15 @@ async function signInWithRoles(
     person,
     "signed-in",
     [guardProviderUnchanged(provider), ...buildIdentity(grantedOrganizationIds)],
-    wayOf(context, provider),
+    buildSignInWay(context, provider),
   );
   return { type: "done", returnTo };
 }
 
-const wayOf = ({ headerAccount }: VisitorContext, provider: OpenedProvider): SignInWay => ({
+const buildSignInWay = (
+  { headerAccount }: VisitorContext,
+  provider: OpenedProvider,
+): SignInWay => ({
   byPassword: false,
   providerId: provider.id,
   headerUser: provider.preset === "proxy" ? (headerAccount?.user ?? null) : null,
@@ -465,7 +468,7 @@ async function signInNew(
     });
   const { row, statements, granted } = added;
   const linked = addIdentity(context, row.id, accountOf(provider, claims), granted);
-  const way = wayOf(context, provider);
+  const way = buildSignInWay(context, provider);
   try {
     const further = [guardProviderUnchanged(provider), ...statements, ...linked];
     await startSession(context, row, "signed-in", further, way);

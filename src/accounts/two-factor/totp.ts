@@ -1,3 +1,6 @@
+/** Creates and checks the codes of authenticator apps (TOTP, RFC 6238). */
+import { minuteMs } from "../../core/time/clock.ts";
+
 // Loaded lazily, because only sign-ins with a code need it.
 const loadLibrary = () => import("otpauth");
 
@@ -40,7 +43,7 @@ export function findStepByWrongClock(secret: string, code: string, now: number) 
 
 /** Describes the difference between the clocks of server and authenticator. */
 export function describeClockIssue(step: number, now: number): string {
-  const minutes = Math.max(1, Math.round((Math.abs(step - getStep(now)) * periodMs) / 60_000));
+  const minutes = Math.max(1, Math.round((Math.abs(step - getStep(now)) * periodMs) / minuteMs));
   return `is for another time: the clock of this server and that of your authenticator differ by about ${minutes} min. Set the clocks, then enter a new code`;
 }
 

@@ -1,9 +1,10 @@
 /** Decides which contact methods of a person are used, and checks verification codes. */
+import { minuteMs } from "../../core/time/clock.ts";
 import { sha256 } from "../../core/ids.ts";
 import type { Priority } from "../../core/statuses.ts";
 
 /** Validity of a code. */
-export const codeLifetimeMs = 15 * 60_000;
+export const codeLifetimeMs = 15 * minuteMs;
 /** Wrong codes after which a new one must be sent. */
 export const codeAttempts = 5;
 

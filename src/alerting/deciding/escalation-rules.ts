@@ -1,4 +1,5 @@
 /** Decides when the steps of an escalation policy run, and whom a step notifies. */
+import { minuteMs } from "../../core/time/clock.ts";
 import type { Priority } from "../../core/statuses.ts";
 import { planContactMethods, type UsableMethod } from "../contact-methods/rules.ts";
 import { findQuietEnd } from "../channels/rules.ts";
@@ -20,7 +21,6 @@ export type Position = { step: number; round: number };
 /** A stage of an escalation: a step, or the end, at which the default channels are notified. */
 export type Stage = Position | "end";
 
-const minuteMs = 60_000;
 /** Usual minimum time in minutes from the last step to the repetition, or to the end. */
 const minPause = 5;
 

@@ -1,5 +1,5 @@
 /** Finds digests whose quiet hours are over, or were changed, and enters them into the outbox. */
-import { formatTimestamp } from "../../core/time/clock.ts";
+import { formatTimestamp, minuteMs } from "../../core/time/clock.ts";
 import type { Statement, Store } from "../../database/store.ts";
 import type { OwnWork } from "../../events/fair-follower.ts";
 import { findQuietEnd, parseQuietHours } from "../channels/rules.ts";
@@ -33,7 +33,7 @@ export function createQuietRound(store: Store) {
   /** Quiet hours start and end at full minutes, and many channels have the same. */
   function findEnd(quietHours: string | null, now: number): number | null {
     if (quietHours === null) return null;
-    const nowMinute = Math.floor(now / 60_000);
+    const nowMinute = Math.floor(now / minuteMs);
     if (nowMinute !== minute) quietEnds.clear();
     minute = nowMinute;
     const known = quietEnds.get(quietHours);

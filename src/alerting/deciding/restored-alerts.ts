@@ -1,12 +1,12 @@
 /** Statements that prepare alerting after a backup was restored, so that no alert is sent twice. */
-import { formatTimestamp } from "../../core/time/clock.ts";
+import { formatTimestamp, minuteMs } from "../../core/time/clock.ts";
 import type { Prepared, Statement } from "../../database/store.ts";
 import { skipAllEvents } from "../../events/cursor.ts";
 
 const skippedBecause = "It comes from a restored backup and may have been delivered since.";
 
 /** Minimum delay of timers after a restore, so that checks report the current state first. */
-const settlingMs = 10 * 60_000;
+const settlingMs = 10 * minuteMs;
 
 /** Monitors with undelivered alerts or unhandled events. */
 const unsentAlertsSql = `

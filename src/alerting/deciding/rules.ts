@@ -1,14 +1,14 @@
 /** Pure rules of alerting: flapping, recipients, reminders and certificates. */
-import { dayMs } from "../../core/time/clock.ts";
+import { dayMs, minuteMs } from "../../core/time/clock.ts";
 import type { MessageKind } from "../channels/routing-schema.ts";
 import type { AlertType } from "../schema.ts";
 import type { StoredStatus } from "../../core/statuses.ts";
 
 /** A monitor flaps after more state changes than this within `flapWindowMs`. */
 const flapChanges = 10;
-const flapWindowMs = 30 * 60_000;
+const flapWindowMs = 30 * minuteMs;
 /** A flapping monitor is stable again after this time without a state change. */
-export const steadyStateMs = 10 * 60_000;
+export const steadyStateMs = 10 * minuteMs;
 /** Days before a certificate's expiry at which channels are notified, once per step. */
 export const certificateDays = [14, 7, 3, 1] as const;
 

@@ -1,6 +1,6 @@
 /** Decides when the monthly drill of a policy or person starts. */
 import { sha256 } from "../../core/ids.ts";
-import { dayMs } from "../../core/time/clock.ts";
+import { dayMs, minuteMs } from "../../core/time/clock.ts";
 import { toInstant, toLocal } from "../../core/time/time-zones.ts";
 import { weekdays } from "../hours/schema.ts";
 import type { MonthlyDrill } from "./schema.ts";
@@ -30,8 +30,6 @@ export function isWithinDrillHours(drill: MonthlyDrill, now: number): boolean {
   const { start, end } = findHours(drill, toLocal(now, drill.timeZone));
   return start <= now && now < end;
 }
-
-const minuteMs = 60_000;
 
 /**
  * Returns the next time after `now` at which a policy or person is drilled, in Unix milliseconds. The minute within the hours

@@ -1,6 +1,6 @@
 /** Computes times of the week in a time zone: when they start and end, and whether they include a time. */
 import { t } from "../../core/text/texts.ts";
-import { dayMs } from "../../core/time/clock.ts";
+import { dayMs, minuteMs } from "../../core/time/clock.ts";
 import { type ScheduleHours, type Weekday, weekdays } from "./schema.ts";
 
 /** Start (inclusive) and end (exclusive), in Unix milliseconds. */
@@ -13,8 +13,8 @@ const weekMinutes = 7 * 1440;
 export function coversWeek(hours: readonly ScheduleHours[]): boolean {
   const covered = new Uint8Array(weekMinutes);
   for (const { days, from, until } of hours) {
-    const start = parseClock(from) / 60_000;
-    const end = parseClock(until) / 60_000 + (until > from ? 0 : 1440);
+    const start = parseClock(from) / minuteMs;
+    const end = parseClock(until) / minuteMs + (until > from ? 0 : 1440);
     for (const day of days)
       for (let minute = start; minute < end; minute++)
         covered[(weekdays.indexOf(day) * 1440 + minute) % weekMinutes] = 1;
@@ -108,7 +108,7 @@ function appendJoined(spans: Span[], span: Span): Span[] {
 
 /** Milliseconds since midnight of a time such as `09:30`. */
 const parseClock = (text: string) =>
-  (Number(text.slice(0, 2)) * 60 + Number(text.slice(3))) * 60_000;
+  (Number(text.slice(0, 2)) * 60 + Number(text.slice(3))) * minuteMs;
 
 // These two are many times as fast as `core/time/time-zones.ts`, which browsers without Temporal need.
 

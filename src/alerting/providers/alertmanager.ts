@@ -1,10 +1,11 @@
+import { dayMs, minuteMs } from "../../core/time/clock.ts";
 import { createHttpProvider } from "../provider.ts";
 import { cutText, subjectOf } from "../sending/messages.ts";
 import { buildLogin, findCaseState, joinUrl } from "./formatting.ts";
 
-const yearMs = 365 * 86_400_000;
+const yearMs = 365 * dayMs;
 /** Duration of a test alert. It ends automatically, because people can't close alerts at Alertmanager. */
-const testMs = 5 * 60_000;
+const testMs = 5 * minuteMs;
 
 /**
  * Fires an alert that ends in a year, or ends it now. A test ends in five minutes. Labels identify an alert, so they don't

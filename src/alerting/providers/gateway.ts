@@ -1,4 +1,5 @@
 /** Sends messages and calls through the HTTP interface of a gateway, and reads whether they arrived. */
+import { hourMs } from "../../core/time/clock.ts";
 import { findPreset, type GatewayType } from "../channels/gateway-rules.ts";
 import type { ChannelSettings } from "../channels/kinds-schema.ts";
 import type { ShortResponse } from "../../core/outgoing/http/exchange.ts";
@@ -282,7 +283,7 @@ function judgeCustomResponse(settings: Settings, response: ShortResponse): Verdi
 
 /** How long a receipt is awaited, and the first interval between two requests. An unanswered call ends within a minute. */
 const receiptTimes: Record<GatewayType, { waitMs: number; firstMs: number }> = {
-  sms: { waitMs: 24 * 3_600_000, firstMs: 10_000 },
+  sms: { waitMs: 24 * hourMs, firstMs: 10_000 },
   voice: { waitMs: 3_600_000, firstMs: 5_000 },
 };
 

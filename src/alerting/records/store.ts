@@ -4,7 +4,7 @@ import type { Fields } from "../../core/collections/objects.ts";
 import { AppError } from "../../core/errors.ts";
 import { formatTimestamp } from "../../core/time/clock.ts";
 import { buildPage } from "../../core/paging.ts";
-import { isPersonDrill } from "../../database/group-limit.ts";
+import { buildPersonDrillCondition } from "../../database/group-limit.ts";
 import { contactMethodName } from "../../database/subject-names.ts";
 import { matchReference, matchValues, selectPage, type Tenant } from "../../database/rows.ts";
 import { createInsert, guardCondition, type Prepared, type Store } from "../../database/store.ts";
@@ -406,7 +406,7 @@ function limitRecords({ groupIds = null }: Tenant): SQL | undefined {
     when ${family} = 'incident' then (select min(coalesce(${isOwn}, 0)) from incident_monitors l
       join monitors m on m.organization_id = l.organization_id and m.id = l.monitor_id
       where l.organization_id = ${organizationId} and l.incident_id = ${subjectId})
-    else ${sql.raw(isPersonDrill("alert_records"))} end`;
+    else ${sql.raw(buildPersonDrillCondition("alert_records"))} end`;
 }
 
 /** Removes other monitors from the data of an alert, such as those with the same cause, for a limited caller. */

@@ -19,7 +19,7 @@ type OutboxAddition = { organizationId: string; now: number; added: number; left
 
 const kinds = {
   alerts: {
-    most: alertBounds.undelivered.value,
+    max: alertBounds.undelivered.value,
     count: `select count(*) as count from (select 1 from deliveries d indexed by deliveries_pending
         join delivery_alerts t on t.organization_id = d.organization_id and t.delivery_id = d.id
           and not t.withheld
@@ -27,7 +27,7 @@ const kinds = {
     receivers: "alert channels",
   },
   notices: {
-    most: statusPageBounds.undeliveredNotices.value,
+    max: statusPageBounds.undeliveredNotices.value,
     count: `select count(*) as count from (select 1 from deliveries indexed by deliveries_pending
       where receiver_type in ('mailbox', 'webhook') and organization_id = ?1 and due_at is not null
       limit ?2)`,
@@ -48,7 +48,7 @@ export async function buildStatements(room: OutboxRoom, { snapshot, out, now }: 
  * Limits the undelivered alerts or notices of each organization. Deliveries beyond the limit are
  * left out, counted, and reported as a problem. The problem ends once half of the outbox is free.
  */
-export function createOutboxRoom(store: Store, kind: Kind, max: number = kinds[kind].most) {
+export function createOutboxRoom(store: Store, kind: Kind, max: number = kinds[kind].max) {
   const { count, receivers } = kinds[kind];
   const prefix = `${kind} left out/`;
   const known = new Map<string, { used: number; countedAt: number }>();

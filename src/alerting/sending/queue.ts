@@ -1,4 +1,5 @@
 /** Queries and statements of the delivery queue: due receivers, claims and results. */
+import { minuteMs } from "../../core/time/clock.ts";
 import { guardCondition, type Prepared, type Statement, type Store } from "../../database/store.ts";
 import { deliveryAttempts } from "../../database/tables/alerting.ts";
 import {
@@ -22,7 +23,7 @@ export type ReceiverKey = {
 };
 
 /** Age up to which a waiting delivery to a subscriber causes early retries. */
-const recentDeliveryMs = 20 * 60_000;
+const recentDeliveryMs = 20 * minuteMs;
 
 export type Attempt = Omit<
   typeof deliveryAttempts.$inferSelect,

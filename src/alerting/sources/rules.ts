@@ -1,4 +1,5 @@
 /** Pure rules of alert sources: what a report changes, and how a request is described. */
+import { minuteMs } from "../../core/time/clock.ts";
 import type { Priority } from "../../core/statuses.ts";
 import { sourceBounds } from "../../core/limits.ts";
 import { sha256 } from "../../core/ids.ts";
@@ -73,7 +74,7 @@ export function applyReport(
   const dueAt =
     status === "resolved" || settings.resolveAfterMinutes === null
       ? null
-      : now + settings.resolveAfterMinutes * 60_000;
+      : now + settings.resolveAfterMinutes * minuteMs;
   if (status === "open" && !isActive) {
     // The sender reported the end of this problem before, so this report is late.
     if (before !== null && episode !== null && before.episode === episode)

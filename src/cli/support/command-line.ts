@@ -50,7 +50,7 @@ function exitCodeOf(error: unknown): number {
   const message = error instanceof Error ? error.message : String(error);
   printMessage(`signalbox: ${explainFileError(error) ?? message}`);
   if (error instanceof Exit) return error.code;
-  if (error instanceof NoResponse) return exitCodes.notAnswered;
+  if (error instanceof NoResponse) return exitCodes.noResponse;
   if (error instanceof DataError) return exitCodes[error.code];
   if (error instanceof AppError && error.code === "VALIDATION_ERROR") return exitCodes.wrongUsage;
   return exitCodes.failed;

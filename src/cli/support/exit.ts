@@ -1,10 +1,11 @@
+/** Exit codes of commands. Keys in capitals are codes of DataError. */
 export const exitCodes = {
   failed: 1,
   wrongUsage: 2,
   DATA_UNUSABLE: 3,
   MIGRATION_REFUSED: 4,
   ALREADY_RUNNING: 5,
-  notAnswered: 6,
+  noResponse: 6,
   changed: 10,
 } as const;
 

@@ -22,7 +22,7 @@ const unitMs: Record<string, number> = {
   m: 60_000,
   h: hourMs,
   d: dayMs,
-  w: 604_800_000,
+  w: 7 * dayMs,
 };
 
 /** Converts a duration such as `30d` to milliseconds, at most `maxMs`. Throws VALIDATION_ERROR. */

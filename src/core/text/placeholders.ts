@@ -20,7 +20,7 @@ const stringOrPlaceholder = /"(?:[^"\\]|\\[^])*"?|\{\{([^{}]*)\}\}/g;
 
 /**
  * Throws the error as soon as more than `limit` characters are inserted. A short text can repeat a placeholder thousands
- * of times, so a request is otherwise far larger than its template and its values.
+ * of times. Without the limit, the request would be far larger than the template and the values together.
  */
 export function boundValues(valueOf: ValueOf, limit: number, createError: () => Error) {
   let inserted = 0;
@@ -80,13 +80,13 @@ export function fillUrl(text: string, origin: string, valueOf: BoundedValues): U
   const [, start = origin, path = "", rest = ""] = urlPattern.exec(text) ?? [];
   const encodePart = (part: string) => fillEncoded(part, valueOf);
   const segments = path.split("/").map((segment) => ({ segment, filled: encodePart(segment) }));
-  const isOther = segments.some(
+  const changesFolder = segments.some(
     ({ segment, filled }) => filled !== segment && /^(\.|%2e){1,2}$/i.test(filled),
   );
   const url = new URL(
     `${start}${segments.map(({ filled }) => filled).join("/")}${encodePart(rest)}`,
   );
-  return isOther ? null : url;
+  return changesFolder ? null : url;
 }
 
 /** Whether a text is JSON once its placeholders have values. */

@@ -1,9 +1,8 @@
 /** Formats times and periods in a time zone. */
 import { getLocale } from "../text/locale.ts";
 import { t } from "../text/texts.ts";
-import { dayMs } from "./clock.ts";
+import { dayMs, minuteMs } from "./clock.ts";
 
-const minuteMs = 60_000;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** Clock of formatted times: 24 hours, or 12 hours with am and pm. */

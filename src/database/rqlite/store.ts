@@ -1,4 +1,5 @@
 /** Implements the Store on a rqlite cluster. */
+import { minuteMs } from "../../core/time/clock.ts";
 import type { Clock } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { buildFirstId, createId } from "../../core/ids.ts";
@@ -35,7 +36,7 @@ const batchWindowMs = 1_000;
 /** Maximum concurrent requests with writes. */
 const maxRequests = 4;
 /** Retention of write markers. A write that was in flight for longer is certainly lost. */
-const markerLifetimeMs = 10 * 60_000;
+const markerLifetimeMs = 10 * minuteMs;
 const sweepIntervalMs = 60_000;
 
 /**

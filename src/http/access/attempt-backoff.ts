@@ -1,5 +1,5 @@
 /** Limits guesses at one subject, such as a password, by increasing waits. */
-import { type Clock, dayMs } from "../../core/time/clock.ts";
+import { type Clock, dayMs, minuteMs } from "../../core/time/clock.ts";
 import { computeBackoffMs } from "../../core/time/pace.ts";
 import { setRecent } from "../../core/collections/recent-set.ts";
 
@@ -7,8 +7,8 @@ type Attempts = { count: number; lastAt: number; nextAt: number; networks: Map<s
 
 /** Number of wrong attempts without a wait. */
 const freeAttempts = 5;
-const maxWaitMs = 15 * 60_000;
-/** Additional wait of a network per wrong attempt from it, so that networks without wrong attempts are first. */
+const maxWaitMs = 15 * minuteMs;
+/** Additional wait of a network per wrong attempt from it, so that networks without wrong attempts wait less. */
 const networkPenaltyMs = 10_000;
 const maxNetworkPenaltyMs = 120_000;
 const forgetAfterMs = dayMs;
@@ -22,8 +22,10 @@ export function createAttemptBackoff(clock: Clock) {
   function getAttempts(subject: string, now: number): Attempts {
     const known = subjects.get(subject);
     // A time in the future was stored before the clock was set back.
-    const isOver = known === undefined || Math.abs(now - known.lastAt) >= forgetAfterMs;
-    const attempts = isOver ? { count: 0, lastAt: now, nextAt: now, networks: new Map() } : known;
+    const isForgotten = known === undefined || Math.abs(now - known.lastAt) >= forgetAfterMs;
+    const attempts = isForgotten
+      ? { count: 0, lastAt: now, nextAt: now, networks: new Map() }
+      : known;
     setRecent(subjects, subject, attempts, maxSubjects);
     return attempts;
   }
@@ -35,11 +37,11 @@ export function createAttemptBackoff(clock: Clock) {
       const attempts = getAttempts(subject, now);
       const { networks } = attempts;
       const attemptsOfNetwork = networks.get(network) ?? 0;
-      const behind =
+      const penaltyMs =
         attempts.count < freeAttempts
           ? 0
           : Math.min(attemptsOfNetwork * networkPenaltyMs, maxNetworkPenaltyMs);
-      const waitMs = Math.min(attempts.nextAt + behind - now, maxWaitMs + maxNetworkPenaltyMs);
+      const waitMs = Math.min(attempts.nextAt + penaltyMs - now, maxWaitMs + maxNetworkPenaltyMs);
       if (waitMs > 0) return Math.ceil(waitMs / 1000);
       attempts.count += 1;
       attempts.lastAt = now;
@@ -50,7 +52,7 @@ export function createAttemptBackoff(clock: Clock) {
       if (networks.size > maxNetworks) networks.delete(networks.keys().next().value ?? "");
       return 0;
     },
-    /** Reverts an attempt that was not judged. */
+    /** Reverts an attempt whose guess was not checked. */
     refund(subject: string, network: string) {
       const attempts = subjects.get(subject);
       if (attempts === undefined) return;

@@ -1,4 +1,5 @@
 /** Limits requests per caller and period. */
+import { minuteMs } from "../../core/time/clock.ts";
 import { networkOf } from "../../core/security/client-network.ts";
 import type { Clock } from "../../core/time/clock.ts";
 import { rateLimitError } from "../../core/errors.ts";
@@ -12,7 +13,6 @@ export type RateLimit = {
 
 type Window = { endsAt: number; count: number };
 
-const minuteMs = 60_000;
 /** Maximum number of callers in memory, about 10 MB. */
 const maxCallers = 50_000;
 

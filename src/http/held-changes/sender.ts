@@ -15,11 +15,11 @@ import type { Route } from "../openapi.ts";
 import type { RequestServices } from "../services.ts";
 import { computeWaitMs } from "./rules.ts";
 import { HoldQuery } from "./schema.ts";
-import { buildEvent } from "./service.ts";
+import { buildHeldChangeEvent } from "./service.ts";
 import {
   expectVersion,
   findHeldChange,
-  guardUnsent,
+  guardHeldChangeState,
   type HeldRow,
   listWaitingChanges,
   parseHeldRequest,
@@ -163,10 +163,10 @@ export class HeldChangeSender {
       const { id = null, version } = response as { id?: string; version?: number };
       const outcome = { subjectId: id, at: formatTimestamp(now), error: null };
       return [
-        guardUnsent(row, () => new Settled()),
+        guardHeldChangeState(row, () => new Settled()),
         settleHeldChange(row, outcome),
         ...expectVersion(row, ifMatch, version),
-        buildEvent(row, "sent", now),
+        buildHeldChangeEvent(row, "sent", now),
       ];
     };
     const scope: Scope = {
@@ -192,9 +192,9 @@ export class HeldChangeSender {
     const now = clock();
     await store
       .atomic([
-        guardUnsent(row, () => new Settled()),
+        guardHeldChangeState(row, () => new Settled()),
         settleHeldChange(row, { subjectId: null, at: formatTimestamp(now), error }),
-        buildEvent(row, "failed", now),
+        buildHeldChangeEvent(row, "failed", now),
       ])
       .catch((failure: unknown) => {
         if (!(failure instanceof Settled)) throw failure;

@@ -15,7 +15,7 @@ import type { HeldChange, HeldChangeQuery } from "./schema.ts";
 import {
   findHeldChange,
   guardRoomForHeldChange,
-  guardUnsent,
+  guardHeldChangeState,
   type HeldRow,
   endHold,
   insertHeldChange,
@@ -46,15 +46,15 @@ export function holdChange(
   const { organizationId, actor, requestId, ifMatch, tool } = scope;
   const now = scope.clock();
   // A nested record, such as a note of an incident, is the second parameter.
-  const { id: owner, ...nested } = params as Record<string, string>;
-  const [id] = Object.values(nested);
+  const { id: parentId, ...nested } = params as Record<string, string>;
+  const [nestedId] = Object.values(nested);
   const row: HeldRow = {
     organizationId,
     id: createId(now),
     operation: name,
     params: JSON.stringify({ ...params, "If-Match": ifMatch, "MCP-Tool": tool }),
     change: JSON.stringify(change),
-    subjectId: id ?? owner ?? null,
+    subjectId: nestedId ?? parentId ?? null,
     title: typeof rehearsed.title === "string" ? rehearsed.title : null,
     origin: rehearsed.origin ?? null,
     actorType: actor.type,
@@ -69,12 +69,16 @@ export function holdChange(
   };
   return commitUnaudited(
     scope,
-    [insertHeldChange(row), guardRoomForHeldChange(organizationId), buildEvent(row, "held", now)],
+    [
+      insertHeldChange(row),
+      guardRoomForHeldChange(organizationId),
+      buildHeldChangeEvent(row, "held", now),
+    ],
     toHeldChange(row, now),
   );
 }
 
-/** Lists changes that wait, and outcomes of the last 24 hours, newest first. */
+/** Lists waiting changes, and outcomes of the last 24 hours, newest first. */
 export async function listHeldChanges(scope: Scope, query: HeldChangeQuery) {
   const { rows, total } = await listHeldChangePage(scope, query);
   const now = scope.clock();
@@ -96,10 +100,10 @@ export async function undoHeldChange(scope: Scope, id: string): Promise<typeof d
   return commitUnaudited(
     scope,
     [
-      guardUnsent(row, sentError, true),
+      guardHeldChangeState(row, createSentError, ["waiting", "failed"]),
       ...guardUnconditional(scope),
       removeHeldChange(row),
-      buildEvent(row, "undone", scope.clock()),
+      buildHeldChangeEvent(row, "undone", scope.clock()),
     ],
     deletedBody,
   );
@@ -112,7 +116,11 @@ export async function sendHeldChange(scope: Scope, id: string): Promise<HeldChan
   const at = formatTimestamp(now);
   return commitUnaudited(
     scope,
-    [guardUnsent(row, sentError), endHold(row, at), buildEvent(row, "hurried", now)],
+    [
+      guardHeldChangeState(row, createSentError),
+      endHold(row, at),
+      buildHeldChangeEvent(row, "hurried", now),
+    ],
     { ...toHeldChange(row, now), dueAt: at, secondsLeft: 0 },
   );
 }
@@ -124,10 +132,10 @@ async function getRow(scope: Scope, id: string): Promise<HeldRow> {
   return row;
 }
 
-const sentError = () => new AppError("CONFLICT", "This change was already sent.");
+const createSentError = () => new AppError("CONFLICT", "This change was already sent.");
 
 /** Returns the event that wakes the sender and updates open pages. */
-export const buildEvent = (
+export const buildHeldChangeEvent = (
   { organizationId, id }: HeldRow,
   verb: "held" | "hurried" | "undone" | "sent" | "failed",
   now: number,

@@ -32,15 +32,15 @@ export const guardRoomForHeldChange = (organizationId: string): Prepared =>
       ),
   );
 
-/** Guards that a change still waits or, with `orFailed`, that it failed. */
-export const guardUnsent = (
+/** Guards that a change is in one of these states. */
+export const guardHeldChangeState = (
   { organizationId, id }: Pick<HeldRow, "organizationId" | "id">,
   otherwise: () => AppError,
-  orFailed = false,
+  states: readonly HeldRow["state"][] = ["waiting"],
 ): Prepared =>
   guardCondition(
-    "exists (select 1 from held_changes where organization_id = ? and id = ? and state in ('waiting', ?))",
-    [organizationId, id, orFailed ? "failed" : "waiting"],
+    "exists (select 1 from held_changes where organization_id = ? and id = ? and state in (select value from json_each(?)))",
+    [organizationId, id, JSON.stringify(states)],
     otherwise,
   );
 

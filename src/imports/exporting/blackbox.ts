@@ -13,9 +13,10 @@ import {
   toCanonicalAddress,
 } from "./monitors.ts";
 
-type Probe = { target: string; module: Fields; used: readonly string[] };
+/** A probe, and the monitor fields that it applies. */
+type Probe = { target: string; module: Fields; usedFields: readonly string[] };
 
-type BlackboxProbe = Probe & { name: string; interval: number; timeout: number };
+type BlackboxProbe = Probe & { name: string; intervalSeconds: number; timeoutSeconds: number };
 
 const formatAddress = ({ host, port }: Fields) => `${formatHost(host)}:${String(port)}`;
 const buildTlsConfig = ({ verifyTls }: Fields) =>
@@ -26,19 +27,30 @@ const maxListedCodes = 20;
 
 const commonFields = ["type", "name", "interval", "timeout", "paused"];
 const hostFields = ["host", "port"];
+const httpFields = [
+  "url",
+  "method",
+  "headers",
+  "body",
+  "bodyType",
+  "basicAuth",
+  "bearerToken",
+  "followRedirects",
+  "verifyTls",
+];
 
-/** https://github.com/prometheus/blackbox_exporter/blob/master/CONFIGURATION.md */
+/** Builds the probe of each monitor type: https://github.com/prometheus/blackbox_exporter/blob/master/CONFIGURATION.md */
 const probes: Record<string, (monitor: Fields) => Probe | null> = {
   http: buildHttpProbe,
   tcp: (monitor) => ({
     target: formatAddress(monitor),
     module: { prober: "tcp", ...buildDialogue(monitor) },
-    used: [...hostFields, "send", "expect"],
+    usedFields: [...hostFields, "send", "expect"],
   }),
   tls: (monitor) => ({
     target: formatAddress(monitor),
     module: { prober: "tcp", tcp: { tls: true } },
-    used: hostFields,
+    usedFields: hostFields,
   }),
   smtp: (monitor) => ({
     target: formatAddress(monitor),
@@ -62,14 +74,14 @@ const probes: Record<string, (monitor: Fields) => Probe | null> = {
         ...buildTlsConfig(monitor),
       },
     },
-    used: [...hostFields, "tls", "verifyTls"],
+    usedFields: [...hostFields, "tls", "verifyTls"],
   }),
   ssh: (monitor) => ({
     target: formatAddress(monitor),
     module: { prober: "tcp", tcp: { query_response: [{ expect: "^SSH-2.0-" }] } },
-    used: hostFields,
+    usedFields: hostFields,
   }),
-  ping: ({ host }) => ({ target: String(host), module: { prober: "icmp" }, used: ["host"] }),
+  ping: ({ host }) => ({ target: String(host), module: { prober: "icmp" }, usedFields: ["host"] }),
   dns: buildDnsProbe,
   grpc: (monitor) => ({
     target: formatAddress(monitor),
@@ -81,11 +93,11 @@ const probes: Record<string, (monitor: Fields) => Probe | null> = {
         ...buildTlsConfig(monitor),
       },
     },
-    used: [...hostFields, "service", "tls", "verifyTls"],
+    usedFields: [...hostFields, "service", "tls", "verifyTls"],
   }),
 };
 
-/** There is DNS over TLS, but not over HTTPS. */
+/** Builds a DNS probe; null for DNS over HTTPS, which the exporter lacks. */
 function buildDnsProbe({ host, recordType, resolver, expected }: Fields): Probe | null {
   const server = parseResolver(toText(resolver));
   if (server?.scheme === "https") return null;
@@ -109,7 +121,7 @@ function buildDnsProbe({ host, recordType, resolver, expected }: Fields): Probe 
       : toText(resolver) || "1.1.1.1",
     module: { prober: "dns", dns },
     // One of several records is enough for the exporter.
-    used: ["host", "recordType", "resolver", ...(records.length > 1 ? [] : ["expected"])],
+    usedFields: ["host", "recordType", "resolver", ...(records.length > 1 ? [] : ["expected"])],
   };
 }
 
@@ -158,34 +170,35 @@ function buildHttpProbe(monitor: Fields): Probe {
   return {
     target: String(url),
     module: { prober: "http", http },
-    used: [
-      ..."url method headers body bodyType basicAuth bearerToken followRedirects verifyTls".split(
-        " ",
-      ),
-      ...(isDefault || ranges.every(({ isWhole }) => isWhole) ? ["expectedStatus"] : []),
+    usedFields: [
+      ...httpFields,
+      ...(isDefault || ranges.every(({ isComplete }) => isComplete) ? ["expectedStatus"] : []),
     ],
   };
 }
 
-/** Lists the codes of a range such as `200-299`, because the exporter has no ranges. Long ones list the assigned codes. */
-function listCodes(range: string): { codes: number[]; isWhole: boolean } {
+/** Lists the codes of a range such as `200-299`, because the exporter has no ranges. Long ranges list only the assigned codes. */
+function listCodes(range: string): { codes: number[]; isComplete: boolean } {
   const [first = 0, last = first] = range.split("-").map(Number);
   const all = Array.from({ length: last - first + 1 }, (_, index) => first + index);
   const assigned = all.filter((code) => Object.hasOwn(STATUS_CODES, code));
-  const isWhole = all.length <= maxListedCodes || assigned.length === 0;
-  return { codes: isWhole ? all : assigned, isWhole };
+  const isComplete = all.length <= maxListedCodes || assigned.length === 0;
+  return { codes: isComplete ? all : assigned, isComplete };
 }
 
-/** Converts a monitor to a probe, with the fields that it lacks; null if there is no such prober. */
+/**
+ * Converts a monitor to a probe, with the names of the fields that the probe loses. Null if the exporter has no such prober,
+ * or the monitor is paused or inverted.
+ */
 export function toProbe({ fields }: OurMonitor): { probe: BlackboxProbe; lost: string[] } | null {
   const probe = probes[String(fields["type"])]?.(fields);
   if (probe == null || fields["paused"] === true || fields["inverted"] === true) return null;
   const { assertions: _short, ...others } = normalizeFields(fields);
-  const defaults = normalizeFields({ ...pickEssential(fields), type: fields["type"] });
+  const defaults = normalizeFields({ ...pickEssentialFields(fields), type: fields["type"] });
   const lost = Object.keys(others).filter(
     (name) =>
       !commonFields.includes(name) &&
-      !probe.used.includes(name) &&
+      !probe.usedFields.includes(name) &&
       JSON.stringify(others[name]) !== JSON.stringify(defaults[name]),
   );
   if (((fields["assertions"] ?? []) as unknown[]).length > 0) lost.push("assertions");
@@ -196,21 +209,23 @@ export function toProbe({ fields }: OurMonitor): { probe: BlackboxProbe; lost: s
       ...probe,
       module,
       name: String(fields["name"]),
-      interval: Number(fields["interval"]),
-      timeout: Number(fields["timeout"]),
+      intervalSeconds: Number(fields["interval"]),
+      timeoutSeconds: Number(fields["timeout"]),
     },
     lost,
   };
 }
 
-const pickEssential = ({ name, url, host, port, domain }: Fields): Fields =>
+const pickEssentialFields = ({ name, url, host, port, domain }: Fields): Fields =>
   Object.fromEntries(
     Object.entries({ name, url, host, port, domain }).filter(([, value]) => value != null),
   );
 
 /** The exporter ends a probe half a second before Prometheus does, which waits 10 s by default. */
-const buildScrapeTimeout = ({ interval, timeout } = { interval: 0, timeout: 0 }): Fields =>
-  timeout < 10 ? {} : { scrape_timeout: `${Math.min(interval, timeout + 1)}s` };
+const buildScrapeTimeout = ({ intervalSeconds, timeoutSeconds }: BlackboxProbe): Fields =>
+  timeoutSeconds < 10
+    ? {}
+    : { scrape_timeout: `${Math.min(intervalSeconds, timeoutSeconds + 1)}s` };
 
 /** Builds `blackbox.yml` and the jobs of `prometheus.yml`. Equal modules and intervals share a job. */
 export function buildBlackbox(all: readonly BlackboxProbe[]): { modules: Fields; jobs: Fields[] } {
@@ -222,26 +237,34 @@ export function buildBlackbox(all: readonly BlackboxProbe[]): { modules: Fields;
     if (!modules.has(key)) modules.set(key, { name: `${prober}_${count + 1}`, module });
   }
   const nameOf = ({ module }: BlackboxProbe) => modules.get(JSON.stringify(module))?.name ?? "";
-  const jobs = [...Map.groupBy(all, (probe) => `${nameOf(probe)}_${probe.interval}s`)].map(
-    ([job, probes]) => ({
-      job_name: `blackbox_${job}`,
-      metrics_path: "/probe",
-      scrape_interval: `${probes[0]?.interval}s`,
-      ...buildScrapeTimeout(probes[0]),
-      params: { module: [probes[0] === undefined ? "" : nameOf(probes[0])] },
-      static_configs: probes.map(({ target, name }) => ({
-        targets: [target],
-        labels: { monitor: name },
-      })),
-      relabel_configs: [
-        { source_labels: ["__address__"], target_label: "__param_target" },
-        { source_labels: ["__param_target"], target_label: "instance" },
-        { target_label: "__address__", replacement: "127.0.0.1:9115" },
-      ],
-    }),
-  );
+  const groups = Map.groupBy(all, (probe) => `${nameOf(probe)}_${probe.intervalSeconds}s`);
   return {
     modules: Object.fromEntries([...modules.values()].map(({ name, module }) => [name, module])),
-    jobs,
+    jobs: [...groups].map(([name, probes]) => {
+      const [first] = probes as [BlackboxProbe];
+      return buildJob(name, nameOf(first), first, probes);
+    }),
   };
 }
+
+const buildJob = (
+  name: string,
+  moduleName: string,
+  first: BlackboxProbe,
+  probes: readonly BlackboxProbe[],
+): Fields => ({
+  job_name: `blackbox_${name}`,
+  metrics_path: "/probe",
+  scrape_interval: `${first.intervalSeconds}s`,
+  ...buildScrapeTimeout(first),
+  params: { module: [moduleName] },
+  static_configs: probes.map(({ target, name }) => ({
+    targets: [target],
+    labels: { monitor: name },
+  })),
+  relabel_configs: [
+    { source_labels: ["__address__"], target_label: "__param_target" },
+    { source_labels: ["__param_target"], target_label: "instance" },
+    { target_label: "__address__", replacement: "127.0.0.1:9115" },
+  ],
+});

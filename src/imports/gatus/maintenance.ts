@@ -1,9 +1,9 @@
 /** Converts daily or weekly maintenance of Gatus to a maintenance window. */
-import { dayMs } from "../../core/time/clock.ts";
+import { dayMs, minuteMs } from "../../core/time/clock.ts";
 import { isTimeZone } from "../../core/fields.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 import { toInstant, toLocal } from "../../core/time/time-zones.ts";
-import { validateTimes } from "../../monitoring/maintenance/rules.ts";
+import { findTimesIssue } from "../../monitoring/maintenance/rules.ts";
 import type { Section } from "./section.ts";
 
 const days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
@@ -36,7 +36,7 @@ export function buildMaintenance(section: Section, now: number): Window | { reas
   const first = Array.from({ length: 7 }, (_, index) => today + index * dayMs).find(
     (day) => weekdays.length === 0 || weekdays.includes(new Date(day).getUTCDay()),
   );
-  const startsAt = toInstant((first ?? today) + startMinutes * 60_000, zone);
+  const startsAt = toInstant((first ?? today) + startMinutes * minuteMs, zone);
   const names = [...new Set(weekdays)]
     .sort((one, other) => one - other)
     .map((day) => days[day]?.slice(0, 2).toUpperCase());
@@ -46,7 +46,7 @@ export function buildMaintenance(section: Section, now: number): Window | { reas
     timeZone: zone,
     rrule: names.length === 0 ? "FREQ=DAILY" : `FREQ=WEEKLY;BYDAY=${names.join(",")}`,
   };
-  const issue = validateTimes(times);
+  const issue = findTimesIssue(times);
   if (issue !== null) return { reason: `its ${issue.path} ${issue.message}` };
   return {
     // Gatus counts checks during maintenance, too, and shows no announcement.

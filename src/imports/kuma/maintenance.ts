@@ -1,7 +1,7 @@
 /** Converts maintenance of Uptime Kuma to maintenance windows. */
-import { dayMs } from "../../core/time/clock.ts";
+import { dayMs, minuteMs } from "../../core/time/clock.ts";
 import { toInstant, toLocal } from "../../core/time/time-zones.ts";
-import { type Times, validateTimes } from "../../monitoring/maintenance/rules.ts";
+import { type Times, findTimesIssue } from "../../monitoring/maintenance/rules.ts";
 import { toCleanLine, isOn, parseColumn, toNumber, toParagraphs } from "./values.ts";
 import { createLookup, type Fields } from "../../core/collections/objects.ts";
 import { isTimeZone } from "../../core/fields.ts";
@@ -43,7 +43,7 @@ export function convertWindow(row: Fields, serverZone: string, now: number): Map
   const times = convertTimes(row, strategy, timeZone, now, notes);
   if ("reason" in times) return times;
   if (times.rrule === null && Date.parse(times.endsAt) <= now) return { reason: "it is over" };
-  const issue = validateTimes(times);
+  const issue = findTimesIssue(times);
   if (issue !== null) return { reason: `its ${issue.path} ${issue.message}` };
   return {
     fields: {
@@ -66,7 +66,7 @@ function convertTimes(
   const formatInstant = (wall: number) => new Date(toInstant(wall, timeZone)).toISOString();
   if (strategy === "manual") {
     notes.push("Ends automatically after 31 days. End it earlier, or schedule it again.");
-    const start = Math.floor(now / 60_000) * 60_000;
+    const start = Math.floor(now / minuteMs) * minuteMs;
     return {
       startsAt: new Date(start).toISOString(),
       endsAt: new Date(start + maxLengthMs).toISOString(),
@@ -98,11 +98,11 @@ function convertTimes(
   const limit = until === null ? "" : `;UNTIL=${formatStamp(toInstant(until, timeZone))}`;
   const rrule = `${rule}${limit}`;
   for (let day = 0; day < 366; day++) {
-    const start = first + day * dayMs + clock * 60_000;
+    const start = first + day * dayMs + clock * minuteMs;
     if (!recurring.isOn(new Date(first + day * dayMs))) continue;
     return {
       startsAt: formatInstant(start),
-      endsAt: new Date(toInstant(start, timeZone) + lengthMinutes * 60_000).toISOString(),
+      endsAt: new Date(toInstant(start, timeZone) + lengthMinutes * minuteMs).toISOString(),
       timeZone,
       rrule,
     };

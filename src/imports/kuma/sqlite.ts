@@ -1,4 +1,5 @@
 /** Reads Uptime Kuma's data from its SQLite file, which can be damaged or hostile. */
+import { dayMs } from "../../core/time/clock.ts";
 import { constants, Database } from "bun:sqlite";
 import {
   closeSync,
@@ -342,7 +343,7 @@ export function parseMaintenance(extras: string | null): number {
 }
 
 export const toLatency = (ping: unknown) =>
-  typeof ping === "number" && ping >= 0 && ping < 86_400_000 ? Math.round(ping) : null;
+  typeof ping === "number" && ping >= 0 && ping < dayMs ? Math.round(ping) : null;
 
 /** Parses Uptime Kuma's UTC text without a zone to Unix milliseconds; null if it is invalid. */
 export function parseInstant(text: unknown): number | null {

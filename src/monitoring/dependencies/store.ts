@@ -160,7 +160,7 @@ const parentsSql = `parents (id) as materialized (
       select 1 from monitors m where m.organization_id = ?2 and m.group_id = d.group_id))`;
 
 /** SQL: whether others depend on a monitor. Needs `parentsSql`. */
-const hasDependents = (id: string) => `(${id} in (select id from parents))`;
+const buildDependentsCondition = (id: string) => `(${id} in (select id from parents))`;
 
 /**
  * SQL after `from` for the direct dependents of a monitor in `below` on which others depend, each with their ID. The others are its
@@ -178,7 +178,7 @@ const innerDependents = [
         cross join monitors m on m.organization_id = d.organization_id and m.group_id = d.group_id
         where d.organization_id = ?2 and d.parent_id = below.id`,
   },
-].map((one) => ({ id: one.id, from: `${one.from} and ${hasDependents(one.id)}` }));
+].map((one) => ({ id: one.id, from: `${one.from} and ${buildDependentsCondition(one.id)}` }));
 
 /** Counts the levels of dependents below these monitors. A cycle counts as more than the maximum. */
 export async function countLevelsBelow(
@@ -193,7 +193,7 @@ export async function countLevelsBelow(
             `union select ${id}, level + 1 from below cross join ${from} and level <= ${maxLevels}`,
         )
         .join("\n      ")})
-    select max(level + ${hasDependents("id")}) as level from below`,
+    select max(level + ${buildDependentsCondition("id")}) as level from below`,
     [JSON.stringify(ids), organizationId],
   );
   return row?.level ?? 0;
@@ -212,7 +212,7 @@ const levelsSql = `${parentsSql}, below (id) as (select value from json_each(?1)
         .map(({ from }) => `not exists (select 1 from ${from})`)
         .join(" and ")}),
     levels (id, level) as (
-    select id, ${hasDependents("id")} from lowest
+    select id, ${buildDependentsCondition("id")} from lowest
     ${parentsOf("l")
       .map(
         (joins) =>

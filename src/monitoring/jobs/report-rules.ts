@@ -1,4 +1,5 @@
 /** Judges the reports of a job: which runs are open, how long a finished run took, and what its output means. */
+import { hourMs } from "../../core/time/clock.ts";
 import { jobBounds } from "../../core/limits.ts";
 import type { ReportKind } from "../../core/statuses.ts";
 
@@ -48,7 +49,7 @@ export type OpenRuns = {
 export const noRuns: OpenRuns = { current: null, starts: [] };
 
 /** Longest time between the start and the end of a run, as in Healthchecks. */
-const maxDurationMs = 72 * 3_600_000;
+const maxDurationMs = 72 * hourMs;
 
 /**
  * Returns the open runs after a report, and the duration of the run that it ends. Reports of one run have the same run

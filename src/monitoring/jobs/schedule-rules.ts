@@ -3,8 +3,8 @@ import type { Cron, CronOptions } from "croner";
 import { isTimeZone } from "../../core/fields.ts";
 import { expandCalendar } from "./calendar-rules.ts";
 
-/** Returns the first time after `after` at which the job is due, in Unix milliseconds; null for never again. */
-type DueTimesOf = (after: number) => number | null;
+/** Returns the first due time after `after`, in Unix milliseconds; null for never again. */
+type FindNextDue = (after: number) => number | null;
 
 type Schedule = { expression: string; timeZone: string };
 
@@ -12,20 +12,20 @@ type Schedule = { expression: string; timeZone: string };
 const loadLibrary = () => require("croner") as typeof import("croner");
 
 /** Parsed schedules. A report needs the next due time, and a job reports as often as every few seconds. */
-const parsedSchedules = new Map<string, DueTimesOf>();
+const parsedSchedules = new Map<string, FindNextDue>();
 const maxParsedSchedules = 2_000;
 
-/** Returns the due times of a schedule. Throws an Error for an invalid one. */
-export function parseSchedule({ expression, timeZone }: Schedule): DueTimesOf {
+/** Parses a schedule to a function that finds its next due time. Throws an Error for an invalid one. */
+export function parseSchedule({ expression, timeZone }: Schedule): FindNextDue {
   const name = `${timeZone} ${expression}`;
   const known = parsedSchedules.get(name);
   if (known !== undefined) return known;
-  const dueTimesOf = isCron(expression)
+  const findNextDue = isCron(expression)
     ? parseCron(expression, timeZone)
     : parseCalendar(expression, timeZone);
   if (parsedSchedules.size >= maxParsedSchedules) parsedSchedules.clear();
-  parsedSchedules.set(name, dueTimesOf);
-  return dueTimesOf;
+  parsedSchedules.set(name, findNextDue);
+  return findNextDue;
 }
 
 /** Whether an expression is cron, by the rule of Healthchecks: it has five fields. `@daily` is cron, too. */
@@ -55,12 +55,12 @@ function findWrongField(expression: string): string | null {
     .split(/\s+/)
     .findIndex((field, position) => {
       const alone = cronFields.map((_, other) => (other === position ? field : "*"));
-      return !isParsed(() => createCron(alone.join(" "), "UTC", { mode: "5-part" }));
+      return !canParse(() => createCron(alone.join(" "), "UTC", { mode: "5-part" }));
     });
   return cronFields[index] ?? null;
 }
 
-function isParsed(parse: () => unknown): boolean {
+function canParse(parse: () => unknown): boolean {
   try {
     parse();
     return true;
@@ -79,7 +79,7 @@ function createCron(pattern: string, timezone: string, options: CronOptions): Cr
  * Parses cron as Debian's `cron` does (crontab(5)): days of the month and of the week are alternatives, unless one of
  * them starts with `*`. Also `L`, `#` and `@daily`.
  */
-function parseCron(expression: string, timeZone: string): DueTimesOf {
+function parseCron(expression: string, timeZone: string): FindNextDue {
   const fields = expression.trim().split(/\s+/);
   const days = [fields[2] ?? "*", fields[4] ?? "*"];
   const domAndDow = days.some((field) => field.startsWith("*"));
@@ -107,9 +107,10 @@ const listSteps = (field: string) =>
 const maxSkipped = 50;
 
 /** Parses OnCalendar (systemd.time(7)). Local times that a clock change skips do not occur. */
-function parseCalendar(expression: string, timeZone: string): DueTimesOf {
-  const crons = expandCalendar(expression.trim(), isTimeZone).map(({ pattern, timeZone: own }) =>
-    createCron(pattern, own ?? timeZone, { mode: "7-part", domAndDow: true }),
+function parseCalendar(expression: string, timeZone: string): FindNextDue {
+  const crons = expandCalendar(expression.trim(), isTimeZone).map(
+    ({ pattern, timeZone: ownTimeZone }) =>
+      createCron(pattern, ownTimeZone ?? timeZone, { mode: "7-part", domAndDow: true }),
   );
   return (after) => {
     let from = after;

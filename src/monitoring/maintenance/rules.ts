@@ -32,16 +32,16 @@ const maxChunks = 4;
 const largestShiftMs = dayMs;
 
 /** Returns the invalid field and the reason; null for valid times. */
-export function validateTimes(times: Times): { path: string; message: string } | null {
+export function findTimesIssue(times: Times): { path: string; message: string } | null {
   const lengthMs = computeLength(times);
   if (lengthMs <= 0) return { path: "endsAt", message: "must be after startsAt" };
   if (lengthMs > maxLengthMs)
     return { path: "endsAt", message: "must be at most 31 days after startsAt" };
-  const message = times.rrule === null ? null : validateRecurrence(times, times.rrule, lengthMs);
+  const message = times.rrule === null ? null : findRecurrenceIssue(times, times.rrule, lengthMs);
   return message === null ? null : { path: "rrule", message };
 }
 
-function validateRecurrence(times: Times, rrule: string, lengthMs: number): string | null {
+function findRecurrenceIssue(times: Times, rrule: string, lengthMs: number): string | null {
   const issue = findRruleIssue(rrule);
   if (issue !== null) return issue;
   const series = getSeries(times);

@@ -32,7 +32,7 @@ import {
   listOccurrences,
   computeSituation,
   type Times,
-  validateTimes,
+  findTimesIssue,
 } from "./rules.ts";
 import type {
   CalendarQuery,
@@ -170,7 +170,7 @@ export function deleteWindow(scope: Scope, id: string): Promise<typeof deletedBo
 export async function previewTimes(scope: Scope, { count, ...query }: PreviewQuery) {
   const times: Times = { ...query, rrule: query.rrule ?? null };
   return evaluations.run(scope.organizationId, async () => {
-    const issue = validateTimes(times);
+    const issue = findTimesIssue(times);
     const now = scope.clock();
     const found = issue ? [] : listOccurrences(times, now, now + searchSpanMs, count);
     return { issue, occurrences: found.map(formatOccurrence) };
@@ -220,8 +220,8 @@ const maxCalendarEntries = 1_100;
 export async function assertTimesPossible({ organizationId }: Scope, times: Times) {
   const issue =
     times.rrule === null
-      ? validateTimes(times)
-      : await evaluations.run(organizationId, async () => validateTimes(times));
+      ? findTimesIssue(times)
+      : await evaluations.run(organizationId, async () => findTimesIssue(times));
   if (issue !== null) throw invalidFieldError(issue.path, issue.message);
 }
 

@@ -44,24 +44,24 @@ export const certificateExpiryDays = integer(1, 3650).nullable().default(14).met
     "Degraded when the certificate expires within this number of days; null turns it off.",
 });
 
-const address = /^(?:(?<v4>[\d.]+)|\[(?<v6>[\da-f:.]+)\])(?::(?<port>\d{1,5}))?$/i;
+const resolverPattern = /^(?:(?<v4>[\d.]+)|\[(?<v6>[\da-f:.]+)\])(?::(?<port>\d{1,5}))?$/i;
 
 /** A name server: an IP address, with `:port` unless the port is 53, or a URL for DNS over TLS or over HTTPS. */
 export const Resolver = line(2048)
   .refine((text) => {
     if (text.includes("://")) return ResolverUrl.safeParse(text).success;
     if (z.ipv6().safeParse(text).success) return true;
-    const { v4, v6, port = "53" } = address.exec(text)?.groups ?? {};
-    const host = v4 === undefined ? z.ipv6().safeParse(v6) : z.ipv4().safeParse(v4);
-    return host.success && Number(port) >= 1 && Number(port) <= 65535;
+    const { v4, v6, port = "53" } = resolverPattern.exec(text)?.groups ?? {};
+    const isAddress = (v4 === undefined ? z.ipv6().safeParse(v6) : z.ipv4().safeParse(v4)).success;
+    return isAddress && Number(port) >= 1 && Number(port) <= 65535;
   }, "must be an IP address, with :port where it is not 53, or a URL such as tls://dns.example or https://dns.example/dns-query")
   .meta({ example: "192.168.1.1:53" });
 
-const BasicAuth = {
+const basicAuthFields = {
   username: line(255).refine((name) => !name.includes(":"), "must not contain :"),
 };
 
-export const http = {
+export const httpFields = {
   url: HttpUrl,
   method: Method.default("GET"),
   headers: Headers.default({}),
@@ -72,7 +72,7 @@ export const http = {
     description: "Adds a query parameter with a random value, which no cache can know.",
   }),
   basicAuth: nullable(
-    z.strictObject({ ...BasicAuth, password: filledSecret().nullable().optional() }),
+    z.strictObject({ ...basicAuthFields, password: filledSecret().nullable().optional() }),
   ),
   bearerToken: nullable(secret(8192)),
   oauth2: nullable(OAuth2).meta({
@@ -118,13 +118,13 @@ export const httpSecrets = {
   clientKey: httpDestination,
   proxyPassword: { proxyUrl: isSameOrigin },
 };
-export const httpShown = {
-  basicAuth: z.object(BasicAuth).nullable(),
+export const shownHttpFields = {
+  basicAuth: z.object(basicAuthFields).nullable(),
   oauth2: z.object(oauth2Fields).nullable(),
   clientCertificate: z.string().nullable(),
 };
 
-export const verifyTls = http.verifyTls;
+export const verifyTls = httpFields.verifyTls;
 const serverName = nullable(Host).meta({
   description: "The TLS server name, which the certificate must contain; null for the host.",
 });
@@ -134,23 +134,23 @@ const tls = z
   .meta({ description: "Whether the connection must be encrypted." });
 export const tlsFields = { tls, serverName, verifyTls, certificateExpiryDays };
 
-export const userName = line(255);
-export const username = nullable(userName);
+export const requiredUsername = line(255);
+export const username = nullable(requiredUsername);
 export const password = nullable(secret());
 
 const sqlQuery = line(4096)
   .default("SELECT 1")
   .meta({ description: "Its rows are judged as JSON." });
 const rowAssertions = assertionsSchema("json", "latency", "certificateDays").default([]);
-export const sql = {
-  username: userName,
+export const sqlFields = {
+  username: requiredUsername,
   password,
   database: nullable(line(255)),
   query: sqlQuery,
   assertions: rowAssertions,
   number: createJsonNumber("at the JSON path in the rows, or the first column of the first row"),
 };
-export const sqlWords =
+export const sqlUpWhen =
   "the server answers the `query`, and all `assertions` about its rows hold, for example that `$[0].count` is less than 100. Up to 1 MiB of rows is read. Assertions about rows allow 20,000 values and 64 KiB of JSON.";
 
 const mailTls = ["none", "starttls", "tls"] as const;
@@ -165,13 +165,13 @@ export const securedHostDestination = {
 };
 
 /** Shared fields of mail monitors, with the default port and TLS mode of the protocol. */
-export const createMailFields = (port: number, tls: MailTls) => ({
+export const createMailFields = (defaultPort: number, defaultTls: MailTls) => ({
   host: Host,
-  port: Port.default(port),
+  port: Port.default(defaultPort),
   username,
   password,
   ...tlsFields,
-  tls: z.enum(mailTls).default(tls).meta({
+  tls: z.enum(mailTls).default(defaultTls).meta({
     description:
       "`starttls` begins in the clear and must become encrypted, `tls` is from the start.",
   }),
@@ -179,7 +179,7 @@ export const createMailFields = (port: number, tls: MailTls) => ({
 export const mailSecrets = {
   password: { ...securedHostDestination, tls: createStrengthCheck(...mailTls) },
 };
-export const signsIn = "after signing in if you set a `username`";
+export const ifSignedIn = "after signing in if you set a `username`";
 
 /** Fingerprint of an SSH host key, as `ssh-keygen -lf` prints it. */
 export const Fingerprint = z

@@ -50,6 +50,6 @@ async function findFirstState(
   { store }: Tenant,
   { createdAt }: Pick<Trace, "createdAt">,
 ): Promise<PastState> {
-  const isNew = await isLogCompleteSince(store, createdAt);
-  return { status: isNew ? "pending" : "unknown", since: createdAt, message: null };
+  const isLogComplete = await isLogCompleteSince(store, createdAt);
+  return { status: isLogComplete ? "pending" : "unknown", since: createdAt, message: null };
 }

@@ -2,7 +2,7 @@
 import { chmodSync, readdirSync, rmSync, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
-import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
+import { type Clock, formatTimestamp, minuteMs } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { createId } from "../../core/ids.ts";
 import { copyPrefix } from "../../database/backup/backup-file.ts";
@@ -10,7 +10,7 @@ import type { RunningCopy, Sealing } from "../../database/backup/copy.ts";
 import { createFileName } from "./rules.ts";
 
 /** Time until an unused copy expires. */
-const validMs = 10 * 60_000;
+const downloadLifetimeMs = 10 * minuteMs;
 const chunkBytes = 256 * 1024;
 
 /** Copies of the whole database. Each is for the administrator who requested it. */
@@ -60,12 +60,12 @@ export class BackupDownloads implements Backups {
       id,
       fileName: createFileName(now, sealing !== null),
       bytes: statSync(file).size,
-      expiresAt: formatTimestamp(clock() + validMs),
+      expiresAt: formatTimestamp(clock() + downloadLifetimeMs),
     };
     const expiry = setTimeout(() => {
       this.#waiting.delete(id);
       rmSync(file, { force: true });
-    }, validMs);
+    }, downloadLifetimeMs);
     expiry.unref();
     this.#waiting.set(id, { backup, personId, expiry });
     return backup;

@@ -1,5 +1,5 @@
 /** Decides when a backup is due, how it is named, and which backups to remove. */
-import { dayMs, formatFileStamp } from "../../core/time/clock.ts";
+import { dayMs, formatFileStamp, minuteMs } from "../../core/time/clock.ts";
 import { toInstant, toLocal } from "../../core/time/time-zones.ts";
 
 const extensionOf = (isEncrypted: boolean) => (isEncrypted ? "age" : "db");
@@ -93,7 +93,7 @@ export function findNextMoment({ time, timeZone }: Daily, now: number): number {
 function findMomentOnDay({ time, timeZone }: Daily, local: number): number {
   const [hours = 0, minutes = 0] = time.split(":").map(Number);
   const midnight = Math.floor(local / dayMs) * dayMs;
-  return toInstant(midnight + (hours * 60 + minutes) * 60_000, timeZone);
+  return toInstant(midnight + (hours * 60 + minutes) * minuteMs, timeZone);
 }
 
 /** Whether a backup or a retry is due. Stored times more than a day ahead come from a wrong clock and are ignored. */

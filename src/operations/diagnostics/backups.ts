@@ -14,9 +14,9 @@ import { type Clock, dayMs, formatUtcMinute, formatTimestamp } from "../../core/
 import {
   createOkFinding,
   type Finding,
-  problemFinding,
+  createProblemFinding,
   createSkippedFinding,
-  warningFinding,
+  createWarningFinding,
 } from "../../core/finding.ts";
 import type { Vault } from "../../core/security/secrets.ts";
 import type { TargetGuard } from "../../core/security/target-guard.ts";
@@ -54,7 +54,7 @@ export async function examineSchedule({
   // No problem is opened here, because the scheduler opens one for each failed backup.
   if (failingSince !== null)
     return [
-      problemFinding(
+      createProblemFinding(
         subject,
         `it fails since ${failingSince}: ${lastError ?? ""}`,
         "Put that right, then choose Back up now under Settings → Backup.",
@@ -70,7 +70,7 @@ export async function examineSchedule({
       lastSuccessAt === null ? `scheduled, ${next}` : `the last was made ${age} ago, ${next}`;
     return [createOkFinding(subject, message)];
   }
-  const found = problemFinding(
+  const found = createProblemFinding(
     subject,
     lastSuccessAt === null
       ? `scheduled for ${age}, and none was made`
@@ -107,7 +107,7 @@ export async function examineBackups({
   // A missing backup causes no warning on the first day.
   if (now - (await findFirstCreation(store, now)) < dayMs)
     return [createSkippedFinding(subject, message, turnOn)];
-  return [warningFinding(subject, message, turnOn)];
+  return [createWarningFinding(subject, message, turnOn)];
 }
 
 const describeAge = (now: number, at: number) => formatDuration(Math.max(0, now - at) / 1000);
@@ -122,7 +122,7 @@ function examineTarget(folder: string, path: string, needed: number): Finding[] 
     accessSync(existingFolder, constants.W_OK);
   } catch {
     return [
-      problemFinding(
+      createProblemFinding(
         where,
         `${existingFolder} can't be written by this user`,
         `${owner} ${existingFolder}`,
@@ -132,7 +132,7 @@ function examineTarget(folder: string, path: string, needed: number): Finding[] 
   const free = measureFreeBytes(existingFolder);
   if (free < needed)
     return [
-      problemFinding(
+      createProblemFinding(
         where,
         `${folder} has ${formatBytes(free)} free, and a backup takes ${formatBytes(needed)}`,
         "Make room there, or keep fewer under Settings → Backup.",
@@ -165,16 +165,16 @@ async function findFirstCreation(store: Store, now: number): Promise<number> {
 /** Examines the newest backup in a folder, by its modification time. */
 function examineFolder(folder: string, now: number): Finding {
   const naming = "Name the folder that backups are written to: --backups FOLDER.";
-  if (!existsSync(folder)) return problemFinding(subject, `${folder} does not exist`, naming);
+  if (!existsSync(folder)) return createProblemFinding(subject, `${folder} does not exist`, naming);
   const times = readdirSync(folder)
     .map((name) => join(folder, name))
     .filter((file) => statSync(file).isFile() && isBackup(file))
     .map((file) => statSync(file).mtimeMs);
-  if (times.length === 0) return problemFinding(subject, `${folder} holds no backup`, naming);
+  if (times.length === 0) return createProblemFinding(subject, `${folder} holds no backup`, naming);
   const message = `the last in ${folder} is ${describeAge(now, Math.max(...times))} old`;
   return now - Math.max(...times) <= maxAgeMs
     ? createOkFinding(subject, message)
-    : problemFinding(subject, message, "See what writes them: cron, a timer, `journalctl`.");
+    : createProblemFinding(subject, message, "See what writes them: cron, a timer, `journalctl`.");
 }
 
 function isBackup(file: string): boolean {
@@ -211,7 +211,7 @@ export async function examineBucket({
     const backups = names.filter((one) => parseTime(one) !== null);
     if (row.lastFile !== null && !backups.includes(row.lastFile))
       return [
-        warningFinding(
+        createWarningFinding(
           where,
           `${name} does not hold ${row.lastFile}, the last that was sent`,
           "See who removes it: a lifecycle rule of the bucket, or a person.",
@@ -220,7 +220,7 @@ export async function examineBucket({
     return [createOkFinding(where, `${name} responds, backups in it: ${backups.length}`)];
   } catch (error) {
     return [
-      problemFinding(
+      createProblemFinding(
         where,
         `${name}: ${describeFailure(error)}`,
         adviseOnFailure(error, new URL(endpoint).origin),

@@ -1,5 +1,5 @@
 import { dayMs, formatUtcMinute } from "../../core/time/clock.ts";
-import { createOkFinding, problemFinding, warningFinding } from "../../core/finding.ts";
+import { createOkFinding, createProblemFinding, createWarningFinding } from "../../core/finding.ts";
 import type { Diagnosis } from "./diagnostic.ts";
 
 /** Days before expiry at which a problem is reported, each once and with its severity. 0 is the expiry. */
@@ -24,8 +24,8 @@ export function examineCertificate(expiresAt: number | null, now: number): Diagn
   const [before, severity] = stage;
   const finding =
     days < 0
-      ? problemFinding(subject, `it expired ${-days} days ago`, advice)
-      : warningFinding(subject, `it expires in ${days} days`, advice);
+      ? createProblemFinding(subject, `it expired ${-days} days ago`, advice)
+      : createWarningFinding(subject, `it expires in ${days} days`, advice);
   const message = `The certificate of --tls-cert ${before === 0 ? "expired" : "expires"} on ${formatUtcMinute(expiresAt)}. Renew it and send SIGHUP.`;
   return [
     {

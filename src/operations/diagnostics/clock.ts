@@ -6,9 +6,9 @@ import { join } from "node:path";
 import {
   createOkFinding,
   type Finding,
-  problemFinding,
+  createProblemFinding,
   createSkippedFinding,
-  warningFinding,
+  createWarningFinding,
 } from "../../core/finding.ts";
 import { exchange, runWithTimeout } from "../../core/outgoing/http/exchange.ts";
 import { queryTime } from "../../core/outgoing/ntp.ts";
@@ -76,7 +76,7 @@ function judgeOffset({ name, offsetMs, precisionMs }: Offset): Finding {
   if (amount <= slightOffsetMs + precisionMs)
     return createOkFinding("clock", `it agrees with ${name} (${(amount / 1000).toFixed(1)} s)`);
   const side = offsetMs > 0 ? "behind" : "ahead of";
-  return (amount > severeOffsetMs ? problemFinding : warningFinding)(
+  return (amount > severeOffsetMs ? createProblemFinding : createWarningFinding)(
     "clock",
     `it is ${Math.round(amount / 1000)} s ${side} ${name}: codes to sign in and signatures of webhooks are rejected when it is far off`,
     "`timedatectl set-ntp true`, or start chrony or another NTP client.",

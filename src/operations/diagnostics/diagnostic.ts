@@ -1,5 +1,5 @@
 /** Defines diagnostics, and runs a list of them within a time budget. */
-import { type Finding, problemFinding, createSkippedFinding } from "../../core/finding.ts";
+import { type Finding, createProblemFinding, createSkippedFinding } from "../../core/finding.ts";
 import type { Problem } from "../../core/problems.ts";
 import { runAsOwnerAdvice } from "../../database/examine.ts";
 
@@ -73,6 +73,8 @@ async function collectFindings<Context>({ id, examine }: Diagnostic<Context>, co
   } catch (error) {
     // Reports only the error's code, because the message can contain a secret.
     const { code, name } = error as NodeJS.ErrnoException;
-    return [problemFinding(id, `it could not be examined (${code ?? name})`, runAsOwnerAdvice)];
+    return [
+      createProblemFinding(id, `it could not be examined (${code ?? name})`, runAsOwnerAdvice),
+    ];
   }
 }

@@ -5,8 +5,8 @@ import { type Clock, dayMs, formatTimestamp, hourMs } from "../../core/time/cloc
 import {
   createOkFinding,
   type Finding,
-  problemFinding,
-  warningFinding,
+  createProblemFinding,
+  createWarningFinding,
 } from "../../core/finding.ts";
 import { formatBytes } from "../../core/text/formatting.ts";
 import { getDataFiles } from "../../database/file/data-files.ts";
@@ -50,7 +50,7 @@ export function examineDiskSpace({ free, total }: Disk, isOpen: boolean): Diagno
   const threshold = Math.max(minFreeBytes, total * minFreeShare) * (isOpen ? recoveryFactor : 1);
   if (free >= threshold) return createOkFinding(subject, message);
   return {
-    ...problemFinding(subject, message, roomAdvice),
+    ...createProblemFinding(subject, message, roomAdvice),
     problem: {
       name: "disk",
       stage: "",
@@ -97,7 +97,11 @@ function examineGrowth(free: number, growths: readonly DataGrowth[]): Finding {
     return createOkFinding("growth", `${a}, and the disk is enough for ten years`);
   const message = `${a}: the disk is full in ${Math.floor(days)} days`;
   return days < soonDays
-    ? warningFinding("growth", message, `${roomAdvice} \`serve --keep-results DAYS\` keeps less.`)
+    ? createWarningFinding(
+        "growth",
+        message,
+        `${roomAdvice} \`serve --keep-results DAYS\` keeps less.`,
+      )
     : createOkFinding("growth", message);
 }
 
@@ -105,7 +109,7 @@ function examineRoomForCopies(free: number, size: number): Finding {
   const needed = Math.ceil(size * upgradeShare);
   if (free >= needed)
     return createOkFinding("room for copies", "there is, for an upgrade and for a backup");
-  return warningFinding(
+  return createWarningFinding(
     "room for copies",
     `an upgrade stores a copy of the old data if ${formatBytes(needed)} are free, but there is less`,
     `${roomAdvice} Until then, upgrade with \`--require-copy\`, which fails without space for a copy.`,
@@ -129,7 +133,7 @@ function examineLog(file: string): Finding {
   const bytes = existsSync(file) ? statSync(file).size : 0;
   if (bytes <= longLogBytes)
     return createOkFinding("log", `the database's log has ${formatBytes(bytes)}`);
-  return warningFinding(
+  return createWarningFinding(
     "log",
     `the database's log has ${formatBytes(bytes)}: a program holds a read transaction open`,
     "Stop the program that has it open (`fuser -v signalbox.db`), such as a forgotten sqlite3, or restart the server.",

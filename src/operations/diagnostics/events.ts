@@ -1,4 +1,4 @@
-import { problemFinding, createOkFinding, createSkippedFinding } from "../../core/finding.ts";
+import { createProblemFinding, createOkFinding, createSkippedFinding } from "../../core/finding.ts";
 import { formatDuration } from "../../core/text/formatting.ts";
 import type { Diagnosis } from "./diagnostic.ts";
 
@@ -46,7 +46,7 @@ export function examineEvents(progress: readonly Progress[]): Diagnosis[] {
   const advice = "See the log; a restart can help.";
   return [
     {
-      ...problemFinding(subject, message, advice),
+      ...createProblemFinding(subject, message, advice),
       problem: {
         name: subject,
         stage: "",

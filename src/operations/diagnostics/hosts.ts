@@ -7,9 +7,9 @@ import { type Clock, dayMs } from "../../core/time/clock.ts";
 import {
   createOkFinding,
   type Finding,
-  problemFinding,
+  createProblemFinding,
   createSkippedFinding,
-  warningFinding,
+  createWarningFinding,
 } from "../../core/finding.ts";
 import { canReachNameServers } from "../../core/outgoing/addresses.ts";
 import { dial } from "../../core/outgoing/connection.ts";
@@ -52,15 +52,19 @@ export async function examineHost(
     if (secured === "resolved") return createOkFinding(subject, `its name resolves, ${whose}`);
     if (secured === null) return createOkFinding(subject, `takes connections, ${whose}`);
     if (secured.issue !== null)
-      return problemFinding(subject, `${secured.issue} It is ${whose}`, adviseOnCertificate(host));
+      return createProblemFinding(
+        subject,
+        `${secured.issue} It is ${whose}`,
+        adviseOnCertificate(host),
+      );
     const end = Date.parse(secured.certificateExpiresAt ?? "");
     const days = Math.floor((end - reaching.clock()) / dayMs);
     const message = `takes connections, its certificate is valid for ${days} days; ${whose}`;
     return days < renewalDays
-      ? warningFinding(subject, message, `The operator of ${host} must renew it before then.`)
+      ? createWarningFinding(subject, message, `The operator of ${host} must renew it before then.`)
       : createOkFinding(subject, message);
   } catch (error) {
-    return problemFinding(
+    return createProblemFinding(
       subject,
       `${describeFailure(error)} It is ${whose}`,
       adviseOnFailure(error, subject),
@@ -143,7 +147,7 @@ function examineNameServers(
   if (areAnswering) return createOkFinding(subject, `${servers}: they answer`);
   // A machine without DNS can have all names in the hosts file.
   if (unknown.length === 0) return createOkFinding(subject, "none responds, and none is needed");
-  return problemFinding(
+  return createProblemFinding(
     subject,
     `${servers || "none"}: none responds, and ${formatNames(unknown)} can't be looked up`,
     "Correct /etc/resolv.conf, or ask the network's administrator.",
@@ -161,7 +165,7 @@ function examineDefaultRoute(addresses: readonly string[], root: string): Findin
   if (publicAddresses.length === 0)
     return [createOkFinding(subject, "there is none, and none is needed")];
   return [
-    problemFinding(
+    createProblemFinding(
       subject,
       `there is none, so that nothing gets to ${formatNames(publicAddresses)}`,
       "Set a gateway: `ip route add default via ADDRESS`.",

@@ -1,5 +1,5 @@
 /** Lists all diagnostics. The doctor runs all of them; the running appliance runs `watched`. */
-import { problemFinding } from "../../core/finding.ts";
+import { createProblemFinding } from "../../core/finding.ts";
 import type { ProblemName } from "../../core/problems.ts";
 import type { Vault } from "../../core/security/secrets.ts";
 import type { TargetGuard } from "../../core/security/target-guard.ts";
@@ -166,7 +166,7 @@ export const createDestinationDiagnostics = ({
     id: "secrets",
     area: "Alert channels" as const,
     examine: () => [
-      problemFinding(
+      createProblemFinding(
         "secrets",
         `those of ${name} can't be opened`,
         "Enter them again in the admin page.",

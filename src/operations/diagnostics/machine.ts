@@ -4,8 +4,8 @@ import { join } from "node:path";
 import {
   createOkFinding,
   type Finding,
-  problemFinding,
-  warningFinding,
+  createProblemFinding,
+  createWarningFinding,
 } from "../../core/finding.ts";
 import { findPingCommand } from "../../core/system/ping-command.ts";
 import { formatBytes, excerptText, pluralize } from "../../core/text/formatting.ts";
@@ -27,7 +27,7 @@ function openFiles(checks: number, root: string): Finding[] {
   const message = `${found} may be open at once, ${needed} are enough for ${pluralize(checks, "monitor")}`;
   if (Number(found) >= needed) return [createOkFinding("open files", message)];
   return [
-    warningFinding(
+    createWarningFinding(
       "open files",
       message,
       "`systemctl edit signalbox` with LimitNOFILE=65536 under [Service], or `ulimit -n 65536` before `serve`.",
@@ -41,7 +41,7 @@ function examineMemory(root: string): Finding[] {
   const message = `its control group may use ${formatBytes(limit)}`;
   if (limit >= memoryBytes) return [createOkFinding("memory", message)];
   return [
-    warningFinding(
+    createWarningFinding(
       "memory",
       `${message}; ${formatBytes(memoryBytes)} are recommended`,
       "Give it more: `MemoryMax=` in the unit, `--memory` of a container.",
@@ -90,7 +90,7 @@ export function examineFileSystem(path: string, type = statfsSync(path).type): F
   const subject = "file system";
   if (sort === "network")
     return [
-      problemFinding(
+      createProblemFinding(
         subject,
         `${path} is on ${name}, over the network: SQLite's log is not safe there`,
         "Move the data directory to a disk of this machine: stop the server, copy it, and name it with --data-dir.",
@@ -98,7 +98,7 @@ export function examineFileSystem(path: string, type = statfsSync(path).type): F
     ];
   if (sort === "memory")
     return [
-      warningFinding(
+      createWarningFinding(
         subject,
         `${path} is in memory (${name}): it is lost with the next restart of the machine`,
         "Name a directory on a disk with --data-dir.",
@@ -106,7 +106,7 @@ export function examineFileSystem(path: string, type = statfsSync(path).type): F
     ];
   if (sort === "container")
     return [
-      warningFinding(
+      createWarningFinding(
         subject,
         `${path} is in a container's own layer (${name}): it is lost with the container`,
         `Mount a volume there: \`-v signalbox:${path}\`.`,
@@ -120,7 +120,7 @@ export async function examinePing(monitors: number, ping = findPingCommand()): P
   if (monitors === 0) return [];
   if (ping === null)
     return [
-      problemFinding(
+      createProblemFinding(
         "ping",
         `there is no \`ping\` on this machine, and ${monitors} ping monitors need it`,
         "Install it, such as with `apt install iputils-ping`.",
@@ -132,7 +132,7 @@ export async function examinePing(monitors: number, ping = findPingCommand()): P
   });
   if ((await exited) === 0) return [createOkFinding("ping", "this user may ping")];
   return [
-    problemFinding(
+    createProblemFinding(
       "ping",
       "this user may not ping",
       'setcap cap_net_raw+ep "$(command -v ping)", or `sysctl net.ipv4.ping_group_range="0 2147483647"`.',
@@ -153,7 +153,7 @@ export function examineEnvironment(
       ),
     ),
     ...unknown.map((sentence) =>
-      warningFinding("environment", sentence, "Correct its name, or remove it."),
+      createWarningFinding("environment", sentence, "Correct its name, or remove it."),
     ),
   ];
 }

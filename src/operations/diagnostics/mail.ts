@@ -5,8 +5,8 @@ import { dayMs } from "../../core/time/clock.ts";
 import {
   createOkFinding,
   type Finding,
-  problemFinding,
-  warningFinding,
+  createProblemFinding,
+  createWarningFinding,
 } from "../../core/finding.ts";
 import { createAccessTokenCache } from "../../core/outgoing/access-tokens.ts";
 import { capitalize } from "../../core/text/formatting.ts";
@@ -32,7 +32,7 @@ export async function examineMailServer(
   if (smtp === null) {
     if (channels.length === 0) return [];
     const message = `none is set in ${organization}, but channels need it: ${formatNames(channels)}`;
-    return [problemFinding("mail server", message, "Name one under Settings → Mail server.")];
+    return [createProblemFinding("mail server", message, "Name one under Settings → Mail server.")];
   }
   const subject = `${smtp.host}:${smtp.port}`;
   const whose = `it is the mail server of ${organization}`;
@@ -49,7 +49,7 @@ export async function examineMailServer(
   try {
     const { verdict, certificateEnds } = await tryMailServer(smtp, context);
     if (verdict.outcome === "failed")
-      return [problemFinding(subject, `${verdict.reason} ${capitalize(whose)}`, settings)];
+      return [createProblemFinding(subject, `${verdict.reason} ${capitalize(whose)}`, settings)];
     const user = smtp.user === null ? "asks for no user" : "accepts the user and the credentials";
     if (certificateEnds === null)
       return [createOkFinding(subject, `${user}, not encrypted; ${whose}`)];
@@ -57,7 +57,7 @@ export async function examineMailServer(
     const message = `${user}, its certificate is valid for ${days} days; ${whose}`;
     return [
       days < renewalDays
-        ? warningFinding(
+        ? createWarningFinding(
             subject,
             message,
             `The operator of ${smtp.host} must renew it before then.`,
@@ -69,6 +69,6 @@ export async function examineMailServer(
     const advice = message.includes("certificate")
       ? adviseOnCertificate(smtp.host)
       : adviseOnFailure(error, `smtp://${subject}`);
-    return [problemFinding(subject, `${message} ${capitalize(whose)}`, advice)];
+    return [createProblemFinding(subject, `${message} ${capitalize(whose)}`, advice)];
   }
 }

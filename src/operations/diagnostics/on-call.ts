@@ -2,7 +2,7 @@
 import { readReadiness } from "../../alerting/readiness/service.ts";
 import { describeFailedDrill } from "../../alerting/readiness/rules.ts";
 import { listFailedDrills } from "../../alerting/readiness/store.ts";
-import { createOkFinding, problemFinding } from "../../core/finding.ts";
+import { createOkFinding, createProblemFinding } from "../../core/finding.ts";
 import type { ProblemName } from "../../core/problems.ts";
 import type { Clock } from "../../core/time/clock.ts";
 import type { Store } from "../../database/store.ts";
@@ -80,7 +80,7 @@ export function createDiagnosis(
     " ",
   );
   return {
-    ...problemFinding(subject, `${organization}: ${text}`, advice),
+    ...createProblemFinding(subject, `${organization}: ${text}`, advice),
     problem: {
       name,
       organizationId,

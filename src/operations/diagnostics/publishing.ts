@@ -1,6 +1,6 @@
 /** Examines whether the status pages that are published as files reach their place, by organization. */
-import { createOkFinding, problemFinding } from "../../core/finding.ts";
-import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
+import { createOkFinding, createProblemFinding } from "../../core/finding.ts";
+import { type Clock, formatTimestamp, minuteMs } from "../../core/time/clock.ts";
 import type { Store } from "../../database/store.ts";
 import { formatPlace } from "../../status-pages/publishing/rules.ts";
 import {
@@ -14,7 +14,7 @@ const advice =
   "See the Addresses tab of the status page. Files that can't be removed must be removed by hand.";
 
 /** Duration of a failure that is reported: readers are warned at the same time. */
-const toleratedMs = 5 * 60_000;
+const toleratedMs = 5 * minuteMs;
 
 /** Finds pages whose files are older than their readers accept. */
 export async function examinePublishing({
@@ -44,7 +44,7 @@ export async function examinePublishing({
   return [...Map.groupBy(sentences, (one) => one.organizationId)].map(([organizationId, own]) => {
     const subject = "publishing";
     if (organizationId === null)
-      return problemFinding(subject, own.map(({ message }) => message).join(" "), advice);
+      return createProblemFinding(subject, own.map(({ message }) => message).join(" "), advice);
     const organization = own[0]?.organization ?? "";
     return createDiagnosis({ name: subject, subject, organizationId, organization }, own, advice);
   });

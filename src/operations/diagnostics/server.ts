@@ -4,9 +4,9 @@ import type { Clock } from "../../core/time/clock.ts";
 import {
   createOkFinding,
   type Finding,
-  problemFinding,
+  createProblemFinding,
   createSkippedFinding,
-  warningFinding,
+  createWarningFinding,
 } from "../../core/finding.ts";
 import { runWithTimeout } from "../../core/outgoing/http/exchange.ts";
 import { send } from "../../core/outgoing/http/request.ts";
@@ -51,7 +51,7 @@ function readRunningAddress(path: string): URL | null {
 async function examineServer(running: URL): Promise<Finding> {
   if ((await identifySignalbox(running)) === "healthy")
     return createOkFinding("server", `it runs and responds at ${running.origin}`);
-  return problemFinding(
+  return createProblemFinding(
     "server",
     `it runs, but does not respond at ${running.origin}`,
     "Read its log (`journalctl -u signalbox`), then restart it.",
@@ -75,13 +75,13 @@ async function examinePort(
           "Give `doctor` the same options as `serve`, so that it examines the running server.",
         );
   if (code === "EACCES")
-    return problemFinding(
+    return createProblemFinding(
       subject,
       `${port} needs more rights than this user has`,
       `Run it with \`signalbox service install\`, or choose another ${option} from 1024 on.`,
     );
   if (code !== "EADDRINUSE")
-    return problemFinding(
+    return createProblemFinding(
       subject,
       `this machine does not have the address ${host}`,
       "Change --host.",
@@ -89,7 +89,7 @@ async function examinePort(
   if (running !== null && (await identifySignalbox(replacePort(running, port))) !== null)
     return createOkFinding(subject, `${port} is that of the server that runs`);
   const owner = findListener(port) ?? "another program";
-  return (running === null ? problemFinding : warningFinding)(
+  return (running === null ? createProblemFinding : createWarningFinding)(
     subject,
     `${port} is used by ${owner}`,
     `Stop that program, or choose another ${option}.`,
@@ -124,7 +124,7 @@ export async function examineProblems(store: Store, clock: Clock): Promise<Findi
       : buildProblemKey(problem);
   const each = new Map(open.map((problem) => [keyOf(problem), problem])).values();
   return [...each].map(({ name, message, since }) =>
-    warningFinding(
+    createWarningFinding(
       name,
       `since ${since}: ${message}`,
       "The log has details: `journalctl -u signalbox`.",

@@ -7,8 +7,8 @@ import { networkInterfaces } from "node:os";
 import {
   createOkFinding,
   type Finding,
-  problemFinding,
-  warningFinding,
+  createProblemFinding,
+  createWarningFinding,
 } from "../../core/finding.ts";
 import { isLoopback } from "../../core/security/target-guard.ts";
 import type { Store } from "../../database/store.ts";
@@ -50,7 +50,7 @@ export function examineSettings(
     ...examineTrust(settings),
     ...examineToken(settings),
     ...listMissingPaths(settings).map(({ option, message, advice }) =>
-      problemFinding(option, message, advice),
+      createProblemFinding(option, message, advice),
     ),
   ];
 }
@@ -95,7 +95,7 @@ export async function examineLinks(
   );
   if (row === undefined || row.subscribers + row.mails === 0) return [];
   return [
-    warningFinding(
+    createWarningFinding(
       "--url",
       `not set, so links in mails to ${row.subscribers > 0 ? "subscribers" : "people"} have the first address of this machine`,
       "Give `serve` the address under which people open this appliance: --url https://status.example.com.",
@@ -111,7 +111,7 @@ function examineToken({ metricsTokenFile: file }: Pick<Settings, "metricsTokenFi
     return [createOkFinding(subject, `${file} can be used`)];
   } catch (error) {
     const advice = "Write one with `openssl rand -hex 32`, for the account of `serve` alone.";
-    return [problemFinding(subject, (error as Error).message, advice)];
+    return [createProblemFinding(subject, (error as Error).message, advice)];
   }
 }
 
@@ -136,7 +136,7 @@ function examineTls({ url, ...files }: UrlSettings): Finding[] {
     certificate = new X509Certificate(tls.cert);
   } catch (error) {
     return [
-      problemFinding(
+      createProblemFinding(
         "TLS files",
         // The message of a rejected setting ends with the name of the setting.
         (error as Error).message,
@@ -149,7 +149,7 @@ function examineTls({ url, ...files }: UrlSettings): Finding[] {
   const covers = isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host);
   if (covers !== undefined) return [];
   return [
-    problemFinding(
+    createProblemFinding(
       "TLS certificate",
       `it is not for ${host}, which --url names`,
       "Get a certificate for that name, or correct --url.",
@@ -166,7 +166,7 @@ function examineUrl({ url, tlsCert, trustProxy }: UrlSettings): Finding[] {
   const isSecure = url.startsWith("https:");
   if (isSecure && tlsCert === undefined && trustProxy.length === 0)
     return [
-      warningFinding(
+      createWarningFinding(
         subject,
         `${url} is https, but there is neither --tls-cert nor --trust-proxy`,
         "If a proxy terminates TLS, name its address: --trust-proxy 127.0.0.1. Otherwise, set --tls-cert and --tls-key.",
@@ -174,7 +174,7 @@ function examineUrl({ url, tlsCert, trustProxy }: UrlSettings): Finding[] {
     ];
   if (!isSecure && tlsCert !== undefined)
     return [
-      warningFinding(
+      createWarningFinding(
         subject,
         `${url} is http, but --tls-cert makes every port https`,
         "Write https://.",
@@ -199,7 +199,7 @@ function examineTrust({ trustProxy }: UrlSettings): Finding[] {
       ),
     ];
   return [
-    warningFinding(
+    createWarningFinding(
       subject,
       `${wide.join(", ")} is larger than any network of proxies: every machine in it can claim any client address`,
       "Name the proxies alone, such as --trust-proxy 127.0.0.1 10.0.5.2.",
@@ -218,7 +218,7 @@ export async function examineName({
   const found = await lookup(host, { all: true }).catch(() => []);
   if (found.length === 0)
     return [
-      warningFinding(
+      createWarningFinding(
         subject,
         `${host} is not known on this machine`,
         "Links in alerts contain it: correct --url, or set the name up in DNS.",
@@ -236,7 +236,7 @@ export async function examineName({
   const where = `${host} is ${others.join(", ")}, another machine`;
   if (trustProxy.length > 0) return [createOkFinding(subject, `${where}; a proxy is trusted`)];
   return [
-    warningFinding(
+    createWarningFinding(
       subject,
       where,
       "If that is a proxy, name its address with --trust-proxy. A router that forwards ports needs nothing.",

@@ -6,7 +6,7 @@ import {
   createOkFinding,
   createSkippedFinding,
   type Finding,
-  warningFinding,
+  createWarningFinding,
 } from "../../core/finding.ts";
 import { plainEnvironment } from "../../core/system/programs.ts";
 import type { Store } from "../../database/store.ts";
@@ -47,7 +47,7 @@ export async function examineTimeZones(
       unknown.push(createSkippedFinding(zone, "this machine has no data about this time zone"));
     else if (from !== undefined)
       different.push(
-        warningFinding(
+        createWarningFinding(
           zone,
           `Signalbox and this machine disagree about its time from ${formatTimestamp(from).slice(0, 10)} on, so one of them is outdated`,
           "Update Signalbox and the package tzdata, or add newer rules: see “Time zones” in docs/operations.md.",

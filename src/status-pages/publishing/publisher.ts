@@ -6,7 +6,7 @@ import type { Leases } from "../../cluster/leases.ts";
 import type { Log } from "../../core/log.ts";
 import type { Vault } from "../../core/security/secrets.ts";
 import type { TargetGuard } from "../../core/security/target-guard.ts";
-import { formatTimestamp } from "../../core/time/clock.ts";
+import { formatTimestamp, dayMs } from "../../core/time/clock.ts";
 import { computeBackoffMs } from "../../core/time/pace.ts";
 import { type LoggedEvent, stateTypes } from "../../events/catalog.ts";
 import { findLastSeq } from "../../events/log.ts";
@@ -347,7 +347,7 @@ export class PagePublisher {
       }
       await destination.tidy(paths);
     } catch (error) {
-      const isHopeless = Date.parse(removingSince) + removalDays * 86_400_000 <= clock();
+      const isHopeless = Date.parse(removingSince) + removalDays * dayMs <= clock();
       if (row.root === folderRoot || !isHopeless) {
         const failure = { failingSince: row.failingSince ?? now, lastError: describeError(error) };
         await store.atomic([changePlace(store, row, failure)]);

@@ -540,5 +540,5 @@ export const formatMaintenanceAnchor = (occurrenceId: string) => `maintenance-${
 function describeDuration(ms: number, language: Language): string {
   return ms < 60_000
     ? language.translate("lessThanAMinute")
-    : language.duration(Math.floor(ms / 60_000) * 60);
+    : language.duration(Math.floor(ms / minuteMs) * 60);
 }

@@ -3,7 +3,7 @@
  * cookie no other host gets, or on to a sign-in provider. The browser returns with a code, which the page exchanges for a
  * cookie of its own.
  */
-import { idleMs, maxSessionAgeMs } from "../../accounts/sessions/rules.ts";
+import { maxIdleMs, maxSessionAgeMs } from "../../accounts/sessions/rules.ts";
 import { ProviderFailure, startAgain } from "../../accounts/single-sign-on/failures.ts";
 import {
   type IdentifiedVisitor,
@@ -48,7 +48,7 @@ const startedMs = 10 * minuteMs;
 /** Time for the browser to bring the code back. */
 const codeMs = minuteMs;
 /** Access time of a visitor without an account here. Then the provider must confirm the visitor again. */
-const visitMs = idleMs;
+const visitMs = maxIdleMs;
 
 /** A started sign-in. `origin` and `base` are the address of the page in the browser. */
 type StartedSignIn = {

@@ -5,7 +5,7 @@ import {
   guardStoreWithLease,
   createLeasedWork,
 } from "../../cluster/leases.ts";
-import { type Clock, formatTimestamp } from "../../core/time/clock.ts";
+import { type Clock, formatTimestamp, minuteMs } from "../../core/time/clock.ts";
 import { createId } from "../../core/ids.ts";
 import type { Statement, Store } from "../../database/store.ts";
 import { type OutboxRoom, createOutboxRoom } from "../../alerting/sending/outbox-room.ts";
@@ -57,7 +57,7 @@ type ScopedContent = {
 };
 
 /** Interval between two searches for due digests, in milliseconds. */
-const digestSearchMs = 10 * 60_000;
+const digestSearchMs = 10 * minuteMs;
 
 type ShownPage = { id: string; loaded: LoadedPage };
 

@@ -1,5 +1,5 @@
 /** Rules for subscribing to a status page: limits of confirmation mails, and how addresses are compared. */
-import { dayMs } from "../../core/time/clock.ts";
+import { dayMs, minuteMs } from "../../core/time/clock.ts";
 import { signUpBounds } from "../../core/limits.ts";
 import type { Severity } from "../../core/fields.ts";
 import { severities } from "../../core/statuses.ts";
@@ -10,7 +10,7 @@ export type SubscriberType = "email" | "webhook" | "slack" | "teams" | "discord"
 /** Maximum confirmation mails to an unconfirmed address. */
 const maxConfirmationMails = 3;
 /** Minimum time between two confirmation mails to the same address. */
-const confirmationIntervalMs = 10 * 60_000;
+const confirmationIntervalMs = 10 * minuteMs;
 /** Lifetime of a confirmation link. Unconfirmed subscribers are deleted after it. */
 export const pendingMs = 7 * dayMs;
 /** Days after which notices are deleted, as are their deliveries. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { isAtLeast, type Role } from "../../../src/core/roles.ts";
-import { emailKeyOf, validatePassword, canManage } from "../../../src/accounts/people/rules.ts";
+import { emailKeyOf, findPasswordIssue, canManage } from "../../../src/accounts/people/rules.ts";
 
 test("each role includes the rights of the lower ones", () => {
   const ranked: Role[] = ["viewer", "member", "admin", "owner"];
@@ -30,7 +30,7 @@ test("a password must not be the person's name, the organization or the address,
     "aaaaaaaaaaaaaaa",
     "1212121212",
   ])
-    expect([bad, typeof validatePassword(bad, known)]).toEqual([bad, "string"]);
+    expect([bad, typeof findPasswordIssue(bad, known)]).toEqual([bad, "string"]);
   for (const good of ["correct horse battery", "ada lovelace's loom", "analytical"])
-    expect([good, validatePassword(good, known)]).toEqual([good, null]);
+    expect([good, findPasswordIssue(good, known)]).toEqual([good, null]);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { createSetUp, removeSetUp } from "../../../src/accounts/sign-in/set-up.ts";
+import { createSetUp, closeSetUp } from "../../../src/accounts/sign-in/set-up.ts";
 import { dumpTables, setUpToken, testAppliance } from "../../support/appliance.ts";
 import { createScratch } from "../../support/scratch-directories.ts";
 import {
@@ -132,7 +132,7 @@ describe("the token's file", () => {
     const [first, second] = [createSetUp(directory, Date.now), createSetUp(directory, Date.now)];
     expect(second.token).not.toBe(first.token);
     expect(second.isToken(first.token)).toBe(false);
-    expect(removeSetUp(directory).isToken(second.token)).toBe(false);
+    expect(closeSetUp(directory).isToken(second.token)).toBe(false);
     expect(existsSync(join(directory, "set-up-token"))).toBe(false);
   });
 });

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import {
   createOkFinding,
-  problemFinding,
+  createProblemFinding,
   createSkippedFinding,
-  unusableFinding,
-  warningFinding,
+  createUnusableFinding,
+  createWarningFinding,
 } from "../../../src/core/finding.ts";
 import { summarizeReport, formatReport } from "../../../src/operations/diagnostics/report.ts";
 
@@ -13,12 +13,12 @@ const report = [
   { area: "Data", ...createOkFinding("data directory", "/data") },
   {
     area: "Data",
-    ...problemFinding("permissions", `${path} is open to others`, `chmod 600 ${path}`),
+    ...createProblemFinding("permissions", `${path} is open to others`, `chmod 600 ${path}`),
   },
   { area: "Clock", ...createSkippedFinding("clock", "no time server is configured") },
   {
     area: "Disk",
-    ...warningFinding(
+    ...createWarningFinding(
       "growth",
       "it grows by 35 MiB a day: the disk is full in 21 days, sooner with more monitors",
       "Make room, or move the data directory to a larger disk.",
@@ -55,6 +55,10 @@ test("a summary counts the next steps", () => {
   ).toBe(null);
   expect(summarizeReport(report)).toBe("1 problem and 1 warning");
   expect(
-    summarizeReport([{ ...dataArea, ...unusableFinding("a", "b", "c") }, ...report, ...report]),
+    summarizeReport([
+      { ...dataArea, ...createUnusableFinding("a", "b", "c") },
+      ...report,
+      ...report,
+    ]),
   ).toBe("1 that keep `serve` from starting and 2 problems and 2 warnings");
 });

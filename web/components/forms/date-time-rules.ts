@@ -1,5 +1,5 @@
 /** Reads and writes dates and times as people type them: `tomorrow 09:00`, `in 2 h`, `26 Nov 19:00`. */
-import { dayMs } from "../../../src/core/time/clock.ts";
+import { dayMs, minuteMs } from "../../../src/core/time/clock.ts";
 import { getFormatter, minuteFormat } from "../../../src/core/time/times.ts";
 import { toInstant, toLocal } from "../../../src/core/time/time-zones.ts";
 import { t } from "../../language/text.ts";
@@ -14,7 +14,6 @@ type DateTimeContext = {
   from?: string | undefined;
 };
 
-const minuteMs = 60_000;
 const unitMs: Record<string, number> = {
   m: minuteMs,
   h: 3_600_000,

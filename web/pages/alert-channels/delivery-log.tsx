@@ -68,7 +68,7 @@ export function DeliveryLog({ id, onTest }: { id: string; onTest: (() => unknown
 function DeliveryLine({ delivery }: { delivery: Delivery }) {
   const { type, caseChange, status, attempts, error, receipt, nextAttemptAt, createdAt, alertIds } =
     delivery;
-  const [open, setOpen] = useState(false);
+  const [isOpen, setIsOpen] = useState(false);
   const [alertId] = alertIds;
   return (
     <li>
@@ -77,9 +77,9 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
         <button
           type="button"
           className="delivery-title"
-          aria-expanded={open}
+          aria-expanded={isOpen}
           disabled={attempts.length === 0}
-          onClick={() => setOpen(!open)}
+          onClick={() => setIsOpen(!isOpen)}
         >
           <span className="num">
             <b>{alertTypeLabels[caseChange ?? type] ?? type}</b>{" "}
@@ -87,7 +87,7 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
               `${tCount(alertIds.length, "of {count} alert", "of {count} alerts")}, `}
             <span className={status === "failed" ? "down" : ""}>{describeOutcome(delivery)}</span>
           </span>
-          {attempts.length > 0 && <Icon name={open ? "down" : "right"} size={12} />}
+          {attempts.length > 0 && <Icon name={isOpen ? "down" : "right"} size={12} />}
         </button>
         {error !== null && <p className="delivery-why">{translateServerText(error)}</p>}
         {error === null && receipt !== null && (
@@ -98,7 +98,7 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
             <NextAttempt at={nextAttemptAt} again={attempts.length > 0} />
           </p>
         )}
-        {open && (
+        {isOpen && (
           <ol className="attempts">
             {attempts.map(({ at, outcome, message, durationMs }) => (
               <li key={at}>
@@ -111,7 +111,7 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
             ))}
           </ol>
         )}
-        {open && alertId !== undefined && (
+        {isOpen && alertId !== undefined && (
           <Link to="/alerts/$id" params={{ id: alertId }} className="link">
             {t("Open the alert")}
           </Link>

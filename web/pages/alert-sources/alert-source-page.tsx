@@ -105,7 +105,7 @@ function Actions({ source }: { source: AlertSource }) {
 /** The address, and what to enter in the tool. Viewers don't see it. */
 function Address({ source }: { source: AlertSource }) {
   const mayEdit = useSignedInPerson().atLeast("admin");
-  const [asks, setAsks] = useState(false);
+  const [isAsking, setIsAsking] = useState(false);
   const { address, type } = source;
   if (address === null) return null;
   const { where, lines } = describeSetUp(type, address);
@@ -114,7 +114,7 @@ function Address({ source }: { source: AlertSource }) {
       title={t("What to enter in the tool")}
       actions={
         mayEdit && (
-          <Button size="xs" onClick={() => setAsks(true)}>
+          <Button size="xs" onClick={() => setIsAsking(true)}>
             {t("New address")}
           </Button>
         )
@@ -135,11 +135,11 @@ function Address({ source }: { source: AlertSource }) {
           )}
         </p>
       )}
-      {asks && (
+      {isAsking && (
         <Confirm
           title={t("Create a new address?")}
           verb={t("Create")}
-          onClose={() => setAsks(false)}
+          onClose={() => setIsAsking(false)}
           onConfirm={() => rotateAddress(source)}
         >
           {t("The present address stops working at once. Enter the new one in the tool.")}

@@ -46,7 +46,7 @@ type LineProps = { sourceId: string; request: LoggedSourceRequest };
 function RequestLine({ sourceId, request }: LineProps) {
   const { at, count, lastAt, status, outcome, path, bytes, body, replayOf } = request;
   const mayEdit = useSignedInPerson().atLeast("admin");
-  const [open, setOpen] = useState(false);
+  const [isOpen, setIsOpen] = useState(false);
   const replaying = useAction(() => replayRequest(sourceId, request));
   const isGood = status < 400;
   return (
@@ -56,14 +56,14 @@ function RequestLine({ sourceId, request }: LineProps) {
         <button
           type="button"
           className="delivery-title"
-          aria-expanded={open}
-          onClick={() => setOpen(!open)}
+          aria-expanded={isOpen}
+          onClick={() => setIsOpen(!isOpen)}
         >
           <span className={isGood ? "" : "down"}>{translateServerText(outcome)}</span>
           {count > 1 && <span className="quiet num">{t("{count} times", { count })}</span>}
-          <Icon name={open ? "down" : "right"} size={12} />
+          <Icon name={isOpen ? "down" : "right"} size={12} />
         </button>
-        {open && (
+        {isOpen && (
           <div className="request-details">
             <p className="delivery-why num">
               HTTP {status}

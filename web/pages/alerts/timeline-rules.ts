@@ -1,4 +1,5 @@
 /** Folds the timeline of an alert: many channels and reminders would be hundreds of lines. */
+import { minuteMs } from "../../../src/core/time/clock.ts";
 import type { AlertWithDeliveries } from "../../../src/alerting/records/schema.ts";
 
 export type TimelineEntry = AlertWithDeliveries["timeline"][number];
@@ -8,8 +9,6 @@ type JoinedEntry = TimelineEntry & { title: string | null };
 
 /** Equal entries about several channels. */
 export type TimelineLine = [JoinedEntry, ...JoinedEntry[]];
-
-const minuteMs = 60_000;
 
 const isSoonAfter = (earlier: TimelineEntry, later: TimelineEntry) =>
   Date.parse(later.at) - Date.parse(earlier.at) < minuteMs;

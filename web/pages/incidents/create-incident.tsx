@@ -97,7 +97,7 @@ export default function CreateIncident({ initial: { monitorIds } }: { initial: N
 const readNothing = () => Promise.reject(new Error("A new incident has no record."));
 
 function Fields({ selected }: { selected: readonly string[] | undefined }) {
-  const [previewing, setPreviewing] = useState(false);
+  const [isPreviewing, setIsPreviewing] = useState(false);
   const form = useNewIncident(selected);
   const { values } = form;
   const { data: audience } = useAudience({
@@ -114,16 +114,16 @@ function Fields({ selected }: { selected: readonly string[] | undefined }) {
         disabled={isUntold}
         submit={nameLanguages(describePosting(audience, values.public), translations)}
         question={askAbout(values)}
-        extra={<Button onClick={() => setPreviewing(true)}>{t("Preview page")}</Button>}
+        extra={<Button onClick={() => setIsPreviewing(true)}>{t("Preview page")}</Button>}
         curl={() => ({ method: "POST", route: v1.incidents, body: buildIncidentBody(values) })}
       >
         <IncidentFields form={form} audience={audience} texts={texts} />
       </FormFrame>
-      {previewing && (
+      {isPreviewing && (
         <PreviewDialog
           draft={{ ...dropUnaffected(values), translations: hasText ? translations : {} }}
           audience={audience}
-          onClose={() => setPreviewing(false)}
+          onClose={() => setIsPreviewing(false)}
         />
       )}
     </>

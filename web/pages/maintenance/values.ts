@@ -1,4 +1,5 @@
 /** Converts between a maintenance window and the values of its editor. */
+import { hourMs } from "../../../src/core/time/clock.ts";
 import { changeInstant, parseLocal, toClock } from "../../components/forms/date-time-rules.ts";
 import type { Times } from "../../../src/monitoring/maintenance/rules.ts";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
@@ -27,8 +28,6 @@ export type Values = {
   reminderHours: number | null;
   progressNotices: boolean;
 };
-
-const hourMs = 3_600_000;
 
 type Start = { date?: string; monitorIds?: readonly string[]; isQuiet?: boolean };
 

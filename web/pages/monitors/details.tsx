@@ -1,3 +1,4 @@
+import { dayMs } from "../../../src/core/time/clock.ts";
 import { type Details, listShownDetails } from "../../../src/monitoring/monitors/details-rules.ts";
 import { formatDateTime } from "../../../src/core/time/times.ts";
 import { useNow, useZone } from "../../components/display/time.tsx";
@@ -25,6 +26,6 @@ export function DetailList({ type, details }: { type: string; details: Details }
 function ExpiryTime({ at }: { at: number }) {
   const now = useNow();
   const zone = useZone();
-  const days = Math.floor((at - now) / 86_400_000);
+  const days = Math.floor((at - now) / dayMs);
   return `${formatDateTime(zone, at, now)} (${days < 0 ? t("over") : t("{days} d left", { days })})`;
 }

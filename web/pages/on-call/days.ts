@@ -8,19 +8,19 @@ export type Segment = { shift: Shift; left: number; width: number };
 
 export const hoursPerDay = 24;
 
-/** The segments of each day, from the local day `first` on. */
+/** The segments of each day, from the local day `firstDay` on. */
 export function listSegments(
   shifts: readonly Shift[],
-  first: number,
-  days: number,
+  firstDay: number,
+  dayCount: number,
   zone: string,
 ): Segment[][] {
-  const rows: Segment[][] = Array.from({ length: days }, () => []);
+  const rows: Segment[][] = Array.from({ length: dayCount }, () => []);
   for (const shift of shifts) {
-    const start = toLocal(Date.parse(shift.startsAt), zone) / dayMs - first;
+    const start = toLocal(Date.parse(shift.startsAt), zone) / dayMs - firstDay;
     // An hour that a clock change repeats is shown once.
-    const end = Math.max(start, toLocal(Date.parse(shift.endsAt), zone) / dayMs - first);
-    for (let day = Math.max(0, Math.floor(start)); day < Math.min(days, end); day++) {
+    const end = Math.max(start, toLocal(Date.parse(shift.endsAt), zone) / dayMs - firstDay);
+    for (let day = Math.max(0, Math.floor(start)); day < Math.min(dayCount, end); day++) {
       const left = Math.max(0, start - day);
       const width = Math.min(1, end - day) - left;
       if (width > 0) rows[day]?.push({ shift, left, width });
@@ -29,19 +29,19 @@ export function listSegments(
   return rows;
 }
 
-/** Start of an hour of the calendar, counted from the local day `first`, as an instant. */
-export const getHourStart = (first: number, hour: number, zone: string): number =>
-  toInstant(first * dayMs + hour * hourMs, zone);
+/** Start of an hour of the calendar, counted from the local day `firstDay`, as an instant. */
+export const getHourStart = (firstDay: number, hour: number, zone: string): number =>
+  toInstant(firstDay * dayMs + hour * hourMs, zone);
 
 /** The shift at an instant. */
 export const findShift = (shifts: readonly Shift[], at: number): Shift | undefined =>
   shifts.find(({ startsAt, endsAt }) => Date.parse(startsAt) <= at && at < Date.parse(endsAt));
 
 /** Number of different colors of people. */
-const colors = 6;
+const colorCount = 6;
 
 /** Assigns each person a color, in the order of their appearance. */
 export function assignColors(personIds: readonly (string | null)[]): Map<string, number> {
-  const known = [...new Set(personIds.filter((id) => id !== null))];
-  return new Map(known.map((id, index) => [id, index % colors]));
+  const distinctIds = [...new Set(personIds.filter((id) => id !== null))];
+  return new Map(distinctIds.map((id, index) => [id, index % colorCount]));
 }

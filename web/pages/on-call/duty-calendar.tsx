@@ -40,30 +40,33 @@ type Props = {
   /** People in the order of their colors. */
   people: readonly (string | null)[];
   /** First local day, in days since 1970. */
-  first: number;
-  days: number;
+  firstDay: number;
+  dayCount: number;
   label: string;
   /** Called with the selected hours, or with the shift that was clicked. Absent for a preview. */
   onSelect?: (times: SelectedTimes) => void;
 };
 
-export function DutyCalendar({ shifts, people, first, days, label, onSelect }: Props) {
+export function DutyCalendar({ shifts, people, firstDay, dayCount, label, onSelect }: Props) {
   const zone = useZone();
-  const rows = useMemo(() => listSegments(shifts, first, days, zone), [shifts, first, days, zone]);
+  const rows = useMemo(
+    () => listSegments(shifts, firstDay, dayCount, zone),
+    [shifts, firstDay, dayCount, zone],
+  );
   const colors = useMemo(() => assignColors(people), [people]);
-  const selection = useSelection(days * hoursPerDay, (from, to) => {
-    const startsAt = getHourStart(first, from, zone);
+  const selection = useSelection(dayCount * hoursPerDay, (from, to) => {
+    const startsAt = getHourStart(firstDay, from, zone);
     const shift = from === to ? findShift(shifts, startsAt) : undefined;
     onSelect?.(
       shift === undefined
-        ? { startsAt, endsAt: getHourStart(first, to + 1, zone) }
+        ? { startsAt, endsAt: getHourStart(firstDay, to + 1, zone) }
         : { startsAt: Date.parse(shift.startsAt), endsAt: Date.parse(shift.endsAt) },
     );
   });
   const isGrid = onSelect !== undefined;
   const names = useMemo(
-    () => (isGrid ? listNames(shifts, first, days, zone) : []),
-    [isGrid, shifts, first, days, zone],
+    () => (isGrid ? listNames(shifts, firstDay, dayCount, zone) : []),
+    [isGrid, shifts, firstDay, dayCount, zone],
   );
   return (
     <div
@@ -74,16 +77,21 @@ export function DutyCalendar({ shifts, people, first, days, label, onSelect }: P
         : { role: "list" })}
     >
       <Scale />
-      {rows.map((segments, day) => (
-        <div key={first + day} className="duty-row" role={isGrid ? "row" : "listitem"}>
+      {rows.map((segments, index) => (
+        <div key={firstDay + index} className="duty-row" role={isGrid ? "row" : "listitem"}>
           <span className="duty-day num" role={isGrid ? "rowheader" : undefined}>
-            {formatDay(first + day)}
+            {formatDay(firstDay + index)}
           </span>
           <div className="duty-track">
             <Segments segments={segments} colors={colors} zone={zone} isHidden={isGrid} />
-            <NowLine day={first + day} zone={zone} />
+            <NowLine day={firstDay + index} zone={zone} />
             {isGrid && (
-              <Hours day={day} date={formatDay(first + day)} names={names} selection={selection} />
+              <Hours
+                dayIndex={index}
+                date={formatDay(firstDay + index)}
+                names={names}
+                selection={selection}
+              />
             )}
           </div>
         </div>
@@ -142,23 +150,24 @@ function NowLine({ day, zone }: { day: number; zone: string }) {
 }
 
 /** The name of the person on call at each hour. */
-const listNames = (shifts: readonly Shift[], first: number, days: number, zone: string) =>
-  Array.from({ length: days * hoursPerDay }, (_, hour) => {
-    const shift = findShift(shifts, getHourStart(first, hour, zone));
+const listNames = (shifts: readonly Shift[], firstDay: number, dayCount: number, zone: string) =>
+  Array.from({ length: dayCount * hoursPerDay }, (_, hour) => {
+    const shift = findShift(shifts, getHourStart(firstDay, hour, zone));
     return shift?.personId == null ? t("nobody") : (shift.personName ?? t("someone"));
   });
 
 type HoursProps = {
-  day: number;
+  /** Counted from the first day of the calendar. */
+  dayIndex: number;
   date: string;
   names: readonly string[];
   selection: ReturnType<typeof useSelection>;
 };
 
 /** The hours of a day, which are the cells of the grid. */
-function Hours({ day, date, names, selection }: HoursProps) {
+function Hours({ dayIndex, date, names, selection }: HoursProps) {
   return Array.from({ length: hoursPerDay }, (_, hour) => {
-    const cell = day * hoursPerDay + hour;
+    const cell = dayIndex * hoursPerDay + hour;
     return (
       <div
         key={hour}
@@ -173,7 +182,8 @@ function Hours({ day, date, names, selection }: HoursProps) {
   });
 }
 
-const steps: Record<string, number> = {
+/** Hours by which a key moves. */
+const keySteps: Record<string, number> = {
   ArrowLeft: -1,
   ArrowRight: 1,
   ArrowUp: -hoursPerDay,
@@ -190,7 +200,7 @@ function useSelection(hours: number, onSelect: (from: number, to: number) => voi
   const [range, setRange] = useState<{ anchor: number; head: number } | null>(null);
   const [current, setCurrent] = useState(0);
   const isDragging = useRef(false);
-  const isTouched = useRef(false);
+  const isTouch = useRef(false);
   const from = range === null ? current : Math.min(range.anchor, range.head);
   const to = range === null ? current : Math.max(range.anchor, range.head);
 
@@ -199,7 +209,7 @@ function useSelection(hours: number, onSelect: (from: number, to: number) => voi
     setRange(null);
   }
   function onKeyDown(event: KeyboardEvent<HTMLElement>) {
-    const step = steps[event.key];
+    const step = keySteps[event.key];
     if (event.key === "Enter" || event.key === " ") finish();
     else if (event.key === "Escape" && range !== null) setRange(null);
     else if (step === undefined) return;
@@ -219,7 +229,7 @@ function useSelection(hours: number, onSelect: (from: number, to: number) => voi
       onFocus: ({ target }: FocusEvent) => setCurrent(hourOf(target) ?? current),
       onPointerDown({ target, pointerType, button }: PointerEvent) {
         const hour = hourOf(target);
-        isTouched.current = pointerType === "touch";
+        isTouch.current = pointerType === "touch";
         // On a touch screen a drag scrolls, and a tap is a click.
         if (hour === null || pointerType === "touch" || button !== 0) return;
         isDragging.current = true;
@@ -241,7 +251,7 @@ function useSelection(hours: number, onSelect: (from: number, to: number) => voi
       },
       onClick({ target }: MouseEvent) {
         const hour = hourOf(target);
-        if (hour !== null && isTouched.current) onSelect(hour, hour);
+        if (hour !== null && isTouch.current) onSelect(hour, hour);
       },
     },
   };

@@ -116,7 +116,7 @@ function Remedy({ problem: { type, subject } }: { problem: ReadinessProblem }) {
           {t("Contact methods")}
         </Link>
       ) : (
-        <WriteTo id={id} />
+        <MailLink id={id} />
       );
     case "schedule":
       return type === "not-used" ? (
@@ -158,7 +158,7 @@ function Remedy({ problem: { type, subject } }: { problem: ReadinessProblem }) {
 }
 
 /** Only a person can verify their own contact methods. */
-function WriteTo({ id }: { id: string }) {
+function MailLink({ id }: { id: string }) {
   const { data: people = [] } = useQuery(peopleQuery);
   const found = people.find((one) => one.id === id);
   return found === undefined ? null : (
@@ -178,16 +178,16 @@ const People = ({ people, onDrill }: { people: ReadinessPerson[] } & OnDrill) =>
       </h2>
     </div>
     <ul className="panel panel-flush">
-      {people.map((one) => (
-        <PersonRow key={one.id} one={one} onDrill={onDrill} />
+      {people.map((entry) => (
+        <PersonRow key={entry.id} entry={entry} onDrill={onDrill} />
       ))}
     </ul>
   </section>
 );
 
-function PersonRow({ one, onDrill }: { one: ReadinessPerson } & OnDrill) {
+function PersonRow({ entry, onDrill }: { entry: ReadinessPerson } & OnDrill) {
   const { person, atLeast } = useSignedInPerson();
-  const { id, name, onCall, uses, contactMethods, acknowledgedAt, drill } = one;
+  const { id, name, onCall, uses, contactMethods, acknowledgedAt, drill } = entry;
   const mayDrill = id === person.id || atLeast("admin");
   const edit = () => onDrill({ type: "person", id, name, isMonthly: true });
   return (

@@ -421,8 +421,8 @@ function Preview({ form: { values }, id }: { form: Form<Values>; id?: string }) 
       <DutyCalendar
         shifts={data}
         people={layers.flatMap(({ personIds }) => personIds)}
-        first={first}
-        days={previewedDays}
+        firstDay={first}
+        dayCount={previewedDays}
         label={t("Preview of the next 14 days")}
       />
     </div>

@@ -181,8 +181,8 @@ function Calendar({
         <DutyCalendar
           shifts={data}
           people={[...people, ...data.map(({ personId }) => personId)]}
-          first={first}
-          days={shownDays}
+          firstDay={first}
+          dayCount={shownDays}
           label={t("Shifts")}
           {...(mayWrite && { onSelect })}
         />
@@ -396,7 +396,7 @@ function Layers({ schedule: { layers, noticeHours } }: { schedule: Schedule }) {
 
 function CalendarAddress({ schedule }: { schedule: Schedule }) {
   const mayEdit = useSignedInPerson().atLeast("admin");
-  const [asks, setAsks] = useState(false);
+  const [isAsking, setIsAsking] = useState(false);
   const { calendarUrl } = schedule;
   if (calendarUrl === null) return null;
   return (
@@ -404,7 +404,7 @@ function CalendarAddress({ schedule }: { schedule: Schedule }) {
       title={t("Calendar")}
       actions={
         mayEdit && (
-          <Button size="xs" onClick={() => setAsks(true)}>
+          <Button size="xs" onClick={() => setIsAsking(true)}>
             {t("New address")}
           </Button>
         )
@@ -414,11 +414,11 @@ function CalendarAddress({ schedule }: { schedule: Schedule }) {
       <p className="field-note">
         {t("Subscribe to it in your calendar. Everyone who knows the address can read the shifts.")}
       </p>
-      {asks && (
+      {isAsking && (
         <Confirm
           title={t("Create a new calendar address?")}
           verb={t("Create")}
-          onClose={() => setAsks(false)}
+          onClose={() => setIsAsking(false)}
           onConfirm={() => renewCalendar(schedule)}
         >
           {t("The present address stops working at once, in everyone's calendar.")}

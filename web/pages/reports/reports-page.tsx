@@ -262,11 +262,11 @@ function SubjectSelect({
   const { organization } = useSignedInPerson();
   const { data: overview } = useQuery(overviewQuery);
   const { data: pages = [] } = useStatusPages();
-  const [opened, setOpened] = useState(false);
+  const [isOpened, setIsOpened] = useState(false);
   const chosenSubject = Object.entries({ groupId, monitorId, statusPageId }).find(([, id]) => id);
   return (
     <>
-      {opened && <AllMonitors />}
+      {isOpened && <AllMonitors />}
       <Select
         aria-label={t("Report of")}
         searchable
@@ -275,7 +275,7 @@ function SubjectSelect({
         maxDropdownHeight={360}
         nothingFoundMessage={t("Nothing found")}
         value={chosenSubject === undefined ? "organization" : chosenSubject.join(" ")}
-        onDropdownOpen={() => setOpened(true)}
+        onDropdownOpen={() => setIsOpened(true)}
         data={[
           {
             group: t("Organization"),

@@ -19,7 +19,7 @@ const deriveSlug = (title: string) => slugify(title, 63);
 export default function CreatePage({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
   const { data: overview } = useOverview();
-  const [slugTyped, setSlugTyped] = useState(false);
+  const [isSlugTyped, setIsSlugTyped] = useState(false);
   const form = useForm<Pick<StatusPage, "title" | "slug" | "visibility" | "timeZone">>(
     { title: "", slug: "", visibility: "hidden", timeZone: useZone() },
     async (values, _, idempotencyKey) => {
@@ -52,7 +52,7 @@ export default function CreatePage({ onClose }: { onClose: () => void }) {
         value={values.title}
         onChange={({ currentTarget: { value } }) => {
           set("title", value);
-          if (!slugTyped) set("slug", deriveSlug(value));
+          if (!isSlugTyped) set("slug", deriveSlug(value));
         }}
         error={errorOf("title")}
       />
@@ -62,7 +62,7 @@ export default function CreatePage({ onClose }: { onClose: () => void }) {
         leftSectionWidth={62}
         value={values.slug}
         onChange={({ currentTarget }) => {
-          setSlugTyped(true);
+          setIsSlugTyped(true);
           set("slug", currentTarget.value);
         }}
         error={errorOf("slug")}

@@ -51,7 +51,7 @@ const types: { value: Subscriber["type"]; label: string }[] = [
 export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: boolean }) {
   const [filters, setFilters] = useState(noFilters);
   const [number, setNumber] = useState(1);
-  const [adding, setAdding] = useState(false);
+  const [isAdding, setIsAdding] = useState(false);
   const [isImporting, setImporting] = useState(false);
   const [q] = useDebouncedValue(filters.q.trim(), 200);
   const { data, error } = useSubscribers(page.id, {
@@ -69,7 +69,7 @@ export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: bo
   const add = mayWrite && (
     <>
       <Button onClick={() => setImporting(true)}>{t("Import CSV")}</Button>{" "}
-      <Button variant="filled" onClick={() => setAdding(true)}>
+      <Button variant="filled" onClick={() => setIsAdding(true)}>
         {t("Add subscriber")}
       </Button>
     </>
@@ -102,7 +102,7 @@ export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: bo
         </SubscriberList>
       )}
       {isImporting && <ImportSubscribers pageId={page.id} onClose={() => setImporting(false)} />}
-      {adding && <AddSubscriber page={page} onClose={() => setAdding(false)} />}
+      {isAdding && <AddSubscriber page={page} onClose={() => setIsAdding(false)} />}
     </>
   );
 }

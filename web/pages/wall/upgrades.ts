@@ -1,8 +1,9 @@
+import { minuteMs } from "../../../src/core/time/clock.ts";
 import { dashboard, unwrapData } from "../../data/client.ts";
 import { connection } from "../../data/connection.ts";
 
 const pollMs = 10_000;
-const compareMs = 5 * 60_000;
+const compareMs = 5 * minuteMs;
 
 /**
  * Polls the server. This detects a lost network on an idle screen and keeps the session alive.

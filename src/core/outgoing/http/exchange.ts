@@ -49,9 +49,9 @@ export function exchange(request: HttpRequest, context: ExchangeContext): Promis
     ...request,
     headers: { ...request.headers, "Accept-Encoding": "identity" },
   };
-  return runWithTimeout(context, async (context) => {
-    const { response, connection } = await send(identityRequest, context);
-    context.step = "reading the response";
+  return runWithTimeout(context, async (outgoing) => {
+    const { response, connection } = await send(identityRequest, outgoing);
+    outgoing.step = "reading the response";
     return {
       status: response.status,
       headers: response.headers,

@@ -274,13 +274,13 @@ function computeFingerprint(monitor: Watched): string {
 }
 
 /** Limits of the time after which a waiting check counts as not judged. Within them, it is the interval. */
-const patienceMs = { least: 15_000, most: 60_000 };
+const patienceMs = { min: 15_000, max: 60_000 };
 
 /** Assigns a lane per organization and host, to limit concurrent checks of one host. Push monitors need no lane. */
 function buildTerms({ organizationId, type, url, host, intervalSeconds }: Row): JobLimits {
   const lane = type === "push" ? null : (host ?? (url && new URL(url).hostname) ?? type);
-  const { least, most } = patienceMs;
-  const patience = Math.min(Math.max(intervalSeconds * 1000, least), most);
+  const { min, max } = patienceMs;
+  const patience = Math.min(Math.max(intervalSeconds * 1000, min), max);
   return intern(`${organizationId} ${lane ?? ""} ${patience}`, () => ({
     organizationId,
     lane,

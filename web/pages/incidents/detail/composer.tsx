@@ -168,7 +168,7 @@ function UpdateForm({
 }) {
   const { id, status: current } = incident;
   const { data: audience } = useAudience({ incidentId: id });
-  const [previewing, setPreviewing] = useState(false);
+  const [isPreviewing, setIsPreviewing] = useState(false);
   const { form, status, hasText, isEmpty } = draft;
   const { values } = form;
   const to = { isPublic: incident.public, resolves: status === "resolved" && current !== status };
@@ -187,17 +187,17 @@ function UpdateForm({
           incident={incident}
           form={form}
           status={status}
-          onPreview={() => setPreviewing(true)}
+          onPreview={() => setIsPreviewing(true)}
         />
         <MessageField draft={draft} box={box} />
         <DraftTranslations draft={draft} />
         <InternalNamesLine text={values.message} isPublic={incident.public} audience={audience} />
       </FormFrame>
-      {previewing && (
+      {isPreviewing && (
         <PreviewDialog
           draft={draft.preview}
           audience={audience}
-          onClose={() => setPreviewing(false)}
+          onClose={() => setIsPreviewing(false)}
         />
       )}
     </>

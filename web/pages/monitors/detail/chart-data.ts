@@ -1,11 +1,11 @@
 /** Computes the data of the latency chart: its columns, scale, step, and periods of trouble. */
+import { dayMs } from "../../../../src/core/time/clock.ts";
 import type { Timeline, TimelinePoint } from "../../../../src/dashboard/timeline-schema.ts";
 import type { Span } from "../data.ts";
 
 const closeSteps = [10, 30, 60, 300, 900];
 const wideSteps = [1, 3, 6, 12, 24].map((hours) => hours * 3_600);
 const maxPoints = 300;
-export const dayMs = 86_400_000;
 const closeMs = 3 * dayMs;
 
 /**

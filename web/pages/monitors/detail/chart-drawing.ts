@@ -1,10 +1,11 @@
 /** Draws times of trouble and labels onto the latency chart. */
 import type uPlot from "uplot";
+import { dayMs } from "../../../../src/core/time/clock.ts";
 import { getFormatter, minuteFormat } from "../../../../src/core/time/times.ts";
 import { formatLatency } from "../../../components/display/format.ts";
 import { stateLabels } from "../../../components/display/state-icon.tsx";
 import { formatUnbrokenDuration } from "../../../components/display/time.tsx";
-import { type Columns, dayMs, type Run, type Scale } from "./chart-data.ts";
+import type { Columns, Run, Scale } from "./chart-data.ts";
 import type { Span } from "../data.ts";
 import { t } from "../../../language/text.ts";
 

@@ -1,4 +1,5 @@
 /** The uptime, downtime and latency of a monitor in a time range. */
+import { dayMs } from "../../../../src/core/time/clock.ts";
 import type { SpanFigures, Uptime } from "../../../../src/monitoring/uptime/schema.ts";
 import type { Monitor } from "../../../../src/monitoring/monitors/schema.ts";
 import { formatDateTime } from "../../../../src/core/time/times.ts";
@@ -122,7 +123,7 @@ function LastFigure({ monitor, now }: { monitor: Monitor; now: number }) {
       />
     );
   const expiresAt = Date.parse(certificateExpiresAt);
-  const days = Math.floor((expiresAt - now) / 86_400_000);
+  const days = Math.floor((expiresAt - now) / dayMs);
   return (
     <Figure
       label={t("Certificate")}

@@ -1,4 +1,5 @@
 /** The latency chart: drawing with uPlot, and reading or zooming it by mouse, keys and touch. */
+import { dayMs } from "../../../../src/core/time/clock.ts";
 import { useComputedColorScheme } from "@mantine/core";
 import {
   type KeyboardEvent,
@@ -15,7 +16,6 @@ import { formatCount } from "../../../components/display/format.ts";
 import { useZone } from "../../../components/display/time.tsx";
 import {
   type Columns,
-  dayMs,
   type Figures,
   type LineName,
   lineNames,

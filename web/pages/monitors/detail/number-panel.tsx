@@ -1,4 +1,5 @@
 /** The number of a monitor: its last value, and its history as a chart or a table. */
+import { minuteMs } from "../../../../src/core/time/clock.ts";
 import { lazy, Suspense, useState } from "react";
 import { formatNumber } from "../../../../src/monitoring/checks/number-rules.ts";
 import type { Monitor } from "../../../../src/monitoring/monitors/schema.ts";
@@ -62,7 +63,7 @@ function NumberHistory({ monitor: { id, numberValue }, rule, span }: Props & { r
               points={points}
               rule={rule}
               from={span.from}
-              to={span.to ?? Math.ceil(now / 60_000) * 60_000}
+              to={span.to ?? Math.ceil(now / minuteMs) * minuteMs}
             />
           </Suspense>
         </div>

@@ -15,7 +15,7 @@ export function ScreenshotPanel({ monitor: { id, screenshotAt } }: { monitor: Mo
 }
 
 function LastFailure({ id, at }: { id: string; at: string }) {
-  const [enlarged, setEnlarged] = useState(false);
+  const [isEnlarged, setIsEnlarged] = useState(false);
   const { organization } = useSignedInPerson();
   const zone = useZone();
   const { data: heartbeat } = useHeartbeat(id, at);
@@ -35,7 +35,7 @@ function LastFailure({ id, at }: { id: string; at: string }) {
   return (
     <Panel title={t("Last failure")}>
       <div className="last-failure">
-        <button type="button" onClick={() => setEnlarged(true)}>
+        <button type="button" onClick={() => setIsEnlarged(true)}>
           {image}
         </button>
         <p>
@@ -44,8 +44,8 @@ function LastFailure({ id, at }: { id: string; at: string }) {
         </p>
       </div>
       <Modal
-        opened={enlarged}
-        onClose={() => setEnlarged(false)}
+        opened={isEnlarged}
+        onClose={() => setIsEnlarged(false)}
         title={t("Last failure, {at}", { at: formatAbsolute(at, zone) })}
         size={1322}
       >

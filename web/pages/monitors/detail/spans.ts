@@ -1,11 +1,12 @@
 /** The time span of a monitor's page: parsed from its address, chosen from the spans on offer, and moved. */
+import { dayMs } from "../../../../src/core/time/clock.ts";
 import type { Uptime } from "../../../../src/monitoring/uptime/schema.ts";
 
 export const spanLabels = { "24h": "24 h", "7d": "7 d", "30d": "30 d", "90d": "90 d" };
 export type SpanName = keyof typeof spanLabels;
 const spanNames = Object.keys(spanLabels) as SpanName[];
 
-const maxLengthMs = 90 * 86_400_000;
+const maxLengthMs = 90 * dayMs;
 /** The last instant of a `Date`. */
 const lastInstant = 8.64e15;
 

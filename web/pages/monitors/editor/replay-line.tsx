@@ -1,4 +1,5 @@
 /** How many alerts other settings would have sent, from the stored checks of the monitor, before they are saved. */
+import { dayMs } from "../../../../src/core/time/clock.ts";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import type { NewReplay, Replay } from "../../../../src/alerting/replay/schema.ts";
@@ -112,7 +113,7 @@ function describeSteps({ before, after }: Replay): string {
 
 function describeBasis({ from, checks }: Replay, now: number): string {
   if (from === null) return t("No checks are stored yet.");
-  const days = Math.max(1, Math.round((now - Date.parse(from)) / 86_400_000));
+  const days = Math.max(1, Math.round((now - Date.parse(from)) / dayMs));
   return t(
     "From {checks} of {days}. It is an estimate: other settings also change when checks run.",
     {

@@ -201,7 +201,7 @@ let lastTop = 150;
 /** Positions of the visible rows; `top` is the list's distance from the top of the page. */
 function useVirtualRows(items: readonly Item[], list: RefObject<HTMLDivElement | null>) {
   const [top, setTop] = useState(lastTop);
-  const [painted, setPainted] = useState(false);
+  const [isPainted, setIsPainted] = useState(false);
   const isPhone = useMediaQuery(phone.query, undefined, { getInitialValueInEffect: false });
   useEffect(() => {
     // Panels above the list appear and disappear.
@@ -212,7 +212,7 @@ function useVirtualRows(items: readonly Item[], list: RefObject<HTMLDivElement |
     measure();
     return () => observer.disconnect();
   }, []);
-  useEffect(() => void waitUntilIdle().then(() => setPainted(true)), []);
+  useEffect(() => void waitUntilIdle().then(() => setIsPainted(true)), []);
   const getItemKey = useCallback(
     (index: number) => items[index]?.key ?? index,
     // A new function makes the library estimate all sizes again.
@@ -223,7 +223,7 @@ function useVirtualRows(items: readonly Item[], list: RefObject<HTMLDivElement |
     estimateSize: (index) => heightOf(items[index], isPhone),
     getItemKey,
     initialRect: { width: innerWidth, height: innerHeight },
-    overscan: painted ? overscan : 0,
+    overscan: isPainted ? overscan : 0,
     scrollMargin: top,
   });
   return { virtual, top };

@@ -47,7 +47,10 @@ const PastBar = lazy(
 
 const BulkBar = lazy(createChunk(() => import("./bulk-bar.tsx")));
 
-/** Whether the page waits for its head. A head that was shown stays, even when the first monitor goes into maintenance. */
+/**
+ * Whether the panels above the list still load, which the list must not push down later. Once shown, they stay, even when the
+ * first monitor goes into maintenance.
+ */
 function useIsHeadLoading(mayWrite: boolean, overview: Overview | undefined): boolean {
   const [wasShown, setWasShown] = useState(false);
   const inMaintenance = overview === undefined ? 0 : (countAllStates(overview).maintenance ?? 0);
@@ -63,15 +66,15 @@ function useFoundMonitors(data: Overview | undefined, filters: Filters) {
   const sentFilters = useMemo(() => JSON.parse(sent) as Filters, [sent]);
   const { at } = filters;
   const past = useQuery(createPastOverviewQuery(at, sentFilters));
-  const asksServer =
+  const isServerSearch =
     at === undefined && data !== undefined && isPartial(data) && isFiltered(sentFilters);
   const { data: found, isPlaceholderData } = useQuery({
     ...createOverviewQuery(sentFilters),
-    enabled: asksServer,
+    enabled: isServerSearch,
     placeholderData: keepPreviousData,
   });
   const readUntil = (groupId: string | null, until: number) =>
-    void readRows(asksServer ? sentFilters : undefined, groupId, until).catch(notifyError);
+    void readRows(isServerSearch ? sentFilters : undefined, groupId, until).catch(notifyError);
   if (at !== undefined)
     return {
       found: past.data,
@@ -79,8 +82,8 @@ function useFoundMonitors(data: Overview | undefined, filters: Filters) {
       isStale: past.data === undefined || past.isPlaceholderData,
       readUntil,
     };
-  const isStale = asksServer && (found === undefined || isPlaceholderData);
-  return { found: asksServer ? found : data, error: null, isStale, readUntil };
+  const isStale = isServerSearch && (found === undefined || isPlaceholderData);
+  return { found: isServerSearch ? found : data, error: null, isStale, readUntil };
 }
 
 export function MonitorsPage() {
@@ -90,11 +93,11 @@ export function MonitorsPage() {
   const data = isHeadLoading ? undefined : overview;
   const navigate = useNavigate();
   const filters = parseFilters(useSearch({ strict: false }));
-  const [adding, setAdding] = useState(false);
+  const [isAdding, setIsAdding] = useState(false);
   const address = useRef<HTMLInputElement>(null);
   const search = useRef<HTMLInputElement>(null);
-  const add = () => {
-    setAdding(true);
+  const openQuickAdd = () => {
+    setIsAdding(true);
     // Focuses the field if it is already visible.
     address.current?.focus();
   };
@@ -102,7 +105,7 @@ export function MonitorsPage() {
   const { at } = filters;
   useEffect(() => selection.clear, []);
   useShortcuts({
-    n: () => mayWrite && add(),
+    n: () => mayWrite && openQuickAdd(),
     "/": () => search.current?.focus(),
     Escape: () => selection.clear(),
   });
@@ -113,20 +116,24 @@ export function MonitorsPage() {
   return (
     <>
       <PageHeader title={t("Monitors")} wide>
-        {mayWrite && !isEmpty && <CreateActions add={add} />}
+        {mayWrite && !isEmpty && <CreateActions onAdd={openQuickAdd} />}
       </PageHeader>
       {error !== null && data === undefined && (
         <LoadFailed subject={t("The monitors")} error={error} />
       )}
-      {isEmpty && <FirstMonitor field={address} onAdding={() => setAdding(true)} />}
+      {isEmpty && <FirstMonitor field={address} onAdding={() => setIsAdding(true)} />}
       {data !== undefined && !isEmpty && (
         <>
-          {adding && (
+          {isAdding && (
             <div className="panel quick-panel">
-              <QuickAdd field={address} onClose={() => setAdding(false)} />
+              <QuickAdd field={address} onClose={() => setIsAdding(false)} />
             </div>
           )}
-          {at === undefined ? <Panels overview={data} /> : <AtPast {...{ filters, setFilters }} />}
+          {at === undefined ? (
+            <PresentPanels overview={data} />
+          ) : (
+            <PastTimeBar {...{ filters, setFilters }} />
+          )}
           <FilterBar
             overview={(at !== undefined && found) || data}
             {...{ filters, isStale, search, onChange: setFilters }}
@@ -147,7 +154,7 @@ export function MonitorsPage() {
 }
 
 /** The panels above the list. They describe the present, so a past time hides them. */
-const Panels = ({ overview }: { overview: Overview }) => (
+const PresentPanels = ({ overview }: { overview: Overview }) => (
   <>
     <ProblemBanners />
     <FirstAlert overview={overview} />
@@ -156,7 +163,7 @@ const Panels = ({ overview }: { overview: Overview }) => (
 );
 
 /** Chooses the past time that the page shows. */
-const AtPast = ({
+const PastTimeBar = ({
   filters: { at = "", ...filters },
   setFilters,
 }: {
@@ -184,8 +191,8 @@ const SelectionBar = (monitors: {
     </Suspense>
   );
 
-function CreateActions({ add }: { add: () => void }) {
-  const create = <CreateButton onClick={add}>{t("Create monitor")}</CreateButton>;
+function CreateActions({ onAdd }: { onAdd: () => void }) {
+  const create = <CreateButton onClick={onAdd}>{t("Create monitor")}</CreateButton>;
   if (useSignedInPerson().isLimited) return create;
   return (
     <>
@@ -215,8 +222,8 @@ function Matches({
   readUntil: (groupId: string | null, until: number) => void;
   onShowAll: () => void;
 }) {
-  const may = useSignedInPerson();
-  const mayWrite = may.mayWrite && filters.at === undefined;
+  const person = useSignedInPerson();
+  const mayWrite = person.mayWrite && filters.at === undefined;
   const folded = foldedGroups.use();
   const items = useMemo(
     () => (found === undefined ? [] : buildItems(found, filters, folded)),

@@ -17,16 +17,16 @@ import { t } from "../../../language/text.ts";
  * Typed text and its error. Stored outside the field, which moves to another position on the page.
  */
 const draft = createStore<{ text: string; issue: string | null }>({ text: "", issue: null });
-const key = "quick-add";
+const draftKey = "quick-add";
 
 function storeDraft(text: string, issue: string | null = null) {
   draft.set({ text, issue });
-  drafts.write(key, text === "" ? {} : { text });
+  drafts.write(draftKey, text === "" ? {} : { text });
 }
 
 /** Restores the text after a reload. */
 function restoreDraft() {
-  const { text } = drafts.read(key) ?? {};
+  const { text } = drafts.read(draftKey) ?? {};
   if (typeof text === "string" && draft.get().text === "") draft.set({ text, issue: null });
 }
 
@@ -46,7 +46,7 @@ type Props = {
 export function QuickAdd({ field, onClose, onAdding }: Props) {
   useState(restoreDraft);
   const { text, issue } = draft.use();
-  const [busy, setBusy] = useState(false);
+  const [isBusy, setIsBusy] = useState(false);
   const target = parseTarget(text);
   const setIssue = (issue: string) => draft.set({ ...draft.get(), issue });
 
@@ -56,7 +56,7 @@ export function QuickAdd({ field, onClose, onAdding }: Props) {
       return setIssue(
         t("Paste a URL such as https://shop.example, a host:port, or an IP address."),
       );
-    setBusy(true);
+    setIsBusy(true);
     storeDraft("");
     onAdding?.();
     try {
@@ -65,7 +65,7 @@ export function QuickAdd({ field, onClose, onAdding }: Props) {
     } catch (error) {
       storeDraft(text, describeError(error));
     } finally {
-      setBusy(false);
+      setIsBusy(false);
     }
   }
 
@@ -88,7 +88,7 @@ export function QuickAdd({ field, onClose, onAdding }: Props) {
           onChange={({ currentTarget }) => storeDraft(currentTarget.value)}
           onKeyDown={({ key }) => key === "Escape" && onClose?.()}
         />
-        <BusyButton type="submit" variant="filled" loading={busy}>
+        <BusyButton type="submit" variant="filled" loading={isBusy}>
           {t("Add")}
         </BusyButton>
       </div>

@@ -11,7 +11,7 @@ import {
 import type {
   GroupRole,
   IdentityProvider,
-  OpenedOrganization,
+  ProviderOrganization,
 } from "../../../../src/accounts/identity-providers/schema.ts";
 import type { ProviderFinding } from "../../../../src/accounts/single-sign-on/schema.ts";
 import type { Role } from "../../../../src/core/roles.ts";
@@ -41,7 +41,7 @@ type Fields = {
   isDirect: boolean;
   allowedDomains: string[];
   certificateAuthorities: string;
-  organizations: OpenedOrganization[];
+  organizations: ProviderOrganization[];
 };
 
 const emptyFields: Fields = {
@@ -218,7 +218,7 @@ const roleOptions = roles.map((role) => ({ value: role, label: capitalize(roleNa
 function OrganizationFields({ form }: Part) {
   const { data = [] } = useQuery(organizationsQuery);
   const { organizations: opened } = form.values;
-  const change = (id: string, next: OpenedOrganization | null) => {
+  const change = (id: string, next: ProviderOrganization | null) => {
     const others = opened.filter(({ organizationId }) => organizationId !== id);
     form.set("organizations", next === null ? others : [...others, next]);
   };
@@ -262,9 +262,9 @@ function RoleFields({
   onChange,
 }: {
   name: string;
-  opened: OpenedOrganization;
+  opened: ProviderOrganization;
   errorOf: (path: string) => string | undefined;
-  onChange: (next: OpenedOrganization) => void;
+  onChange: (next: ProviderOrganization) => void;
 }) {
   const { defaultRole, groupRoles } = opened;
   return (

@@ -1,4 +1,5 @@
 /** Settings: certificate authorities that checks trust. */
+import { dayMs } from "../../../../src/core/time/clock.ts";
 import { Button, Textarea } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -95,7 +96,6 @@ function Fields({ settings, ...props }: SettingsFormProps) {
   );
 }
 
-const dayMs = 86_400_000;
 const expiresSoonDays = 30;
 
 /** Lists the saved certificates by name and expiry, because PEM text is unreadable. `text` is that of the form. */
