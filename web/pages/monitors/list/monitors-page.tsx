@@ -48,8 +48,8 @@ const PastBar = lazy(
 const BulkBar = lazy(createChunk(() => import("./bulk-bar.tsx")));
 
 /**
- * Whether the panels above the list still load, which the list must not push down later. Once shown, they stay, even when the
- * first monitor goes into maintenance.
+ * Whether the panels above the list still load. The page waits for them, because they would push the list down later. Once
+ * shown, they stay, even when the first monitor goes into maintenance.
  */
 function useIsHeadLoading(mayWrite: boolean, overview: Overview | undefined): boolean {
   const [wasShown, setWasShown] = useState(false);
@@ -129,11 +129,7 @@ export function MonitorsPage() {
               <QuickAdd field={address} onClose={() => setIsAdding(false)} />
             </div>
           )}
-          {at === undefined ? (
-            <PresentPanels overview={data} />
-          ) : (
-            <PastTimeBar {...{ filters, setFilters }} />
-          )}
+          <TopPanels overview={data} filters={filters} setFilters={setFilters} />
           <FilterBar
             overview={(at !== undefined && found) || data}
             {...{ filters, isStale, search, onChange: setFilters }}
@@ -153,23 +149,29 @@ export function MonitorsPage() {
   );
 }
 
-/** The panels above the list. They describe the present, so a past time hides them. */
-const PresentPanels = ({ overview }: { overview: Overview }) => (
-  <>
-    <ProblemBanners />
-    <FirstAlert overview={overview} />
-    <NeedsAttention overview={overview} />
-  </>
-);
+type TopPanelsProps = {
+  overview: Overview;
+  filters: Filters;
+  setFilters: (filters: Filters) => void;
+};
+
+/** The panels above the list. They describe the present, so the choice of a past time replaces them. */
+const TopPanels = ({ overview, ...choice }: TopPanelsProps) =>
+  choice.filters.at === undefined ? (
+    <>
+      <ProblemBanners />
+      <FirstAlert overview={overview} />
+      <NeedsAttention overview={overview} />
+    </>
+  ) : (
+    <PastTimeBar {...choice} />
+  );
 
 /** Chooses the past time that the page shows. */
 const PastTimeBar = ({
   filters: { at = "", ...filters },
   setFilters,
-}: {
-  filters: Filters;
-  setFilters: (filters: Filters) => void;
-}) => (
+}: Omit<TopPanelsProps, "overview">) => (
   <Suspense>
     <PastBar
       at={at}
