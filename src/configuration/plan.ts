@@ -120,7 +120,10 @@ export async function planApply(
   const steps = await planSteps(scope, entries, records, references);
   addDefaultChannels(scope, steps, all);
   addPoliciesOfGroups(steps);
-  const keyOfId = new Map([...ids].map(([name, id]) => [id, name.split(" ")[1] ?? ""]));
+  const keyOfId = new Map([
+    ...[...people].map(([email, id]): [string, string] => [id, email]),
+    ...[...ids].map(([name, id]): [string, string] => [id, name.split(" ")[1] ?? ""]),
+  ]);
   const changes = await mapYielding(steps, (step) => describeChange(step, keyOfId));
   const pruned = prune
     ? findPruned(entries, managed, ownLinks)
@@ -360,7 +363,7 @@ function describeChange(
   const before = record?.fields() ?? {};
   const formatValue = (name: string, value: unknown) => {
     if (secrets.has(name) || name === "sections" || value === undefined) return null;
-    const valueWithKeys = /Ids?$|^steps$/.test(name) ? replaceIds(value, keyOfId) : value;
+    const valueWithKeys = isReference(section, name) ? replaceIds(value, keyOfId) : value;
     return excerptText(JSON.stringify(valueWithKeys));
   };
   const fields = record === null ? [] : changed;
@@ -380,6 +383,12 @@ function describeChange(
     },
   ];
 }
+
+/** Whether the value of a REST field contains IDs of records or people. */
+const isReference = (section: SectionName, name: string): boolean =>
+  name === "steps" ||
+  name === "layers" ||
+  Object.values(sections[section].references).some(({ as }) => as === name);
 
 function replaceIds(value: unknown, keyOfId: ReadonlyMap<string, string>): unknown {
   if (Array.isArray(value)) return value.map((one) => replaceIds(one, keyOfId));

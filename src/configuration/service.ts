@@ -6,6 +6,7 @@ import { invalidFieldError } from "../core/validation.ts";
 import { compileStatement, retryOnStaleRead } from "../database/store.ts";
 import { changedSinceError, commitEach, matchesIfMatch } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
+import { rehearseUseCase } from "../http/held-changes/service.ts";
 import { type Configuration, parseConfiguration } from "./entries.ts";
 import { type ApplyOptions, planApply } from "./plan.ts";
 import { runInConfigurationTurn } from "./records.ts";
@@ -51,22 +52,22 @@ async function applyDocument(
     const { source, changes, steps, removed, removedShare } = plan;
     const changed = changes.filter(({ action }) => action !== "delete" && action !== "release");
     const result = { source, changes, unchanged: steps.length - changed.length };
-    if (options.dryRun) return { ...result, applied: false };
-    if (removedShare > prunedShare && !options.yes)
+    if (removedShare > prunedShare && !options.yes && !options.dryRun)
       throw new AppError(
         "CONFLICT",
         `This would delete ${removed.length === 1 ? "1 record" : `${removed.length} records`}, ${formatPercent(removedShare)} of the records of ${source}. Nothing was changed. Confirm that (--yes), or leave prune out.`,
       );
     if (await isEmpty(plan)) return { ...result, applied: false };
     const { statements, newMonitorIds } = await buildStatements(scope, plan);
-    await commitEach(
-      scope,
-      // Compiles the statements in steps that yield to the event loop.
-      await mapYielding(statements, compileStatement),
-      { action: "monitor.created", subjectIds: newMonitorIds },
-      {},
-    );
-    return { ...result, applied: changes.length > 0 };
+    // Compiles the statements in steps that yield to the event loop.
+    const compiled = await mapYielding(statements, compileStatement);
+    const write = (written: Scope) =>
+      commitEach(written, compiled, { action: "monitor.created", subjectIds: newMonitorIds }, {});
+    // Some conflicts are found only by a write, such as cycles, addresses in use and limits.
+    if (options.dryRun)
+      await rehearseUseCase(() => write({ ...scope, isRehearsal: true, remember: null }));
+    else await write(scope);
+    return { ...result, applied: !options.dryRun && changes.length > 0 };
   });
 }
 

@@ -9,12 +9,13 @@ import { splitIntoPortions, guardCondition, type Statement } from "../database/s
 import { externalRecords } from "../database/tables/imports.ts";
 import { guardFewDefaults } from "../alerting/channels/service.ts";
 import {
+  findPolicyUses,
   guardDistinctPolicies,
   guardPoliciesUnused,
   removeTargets,
 } from "../alerting/policies/store.ts";
 import { AppError } from "../core/errors.ts";
-import { inUseError } from "../database/uses.ts";
+import { inUseError, type Use } from "../database/uses.ts";
 import {
   buildAuditAndEvent,
   buildAuditsAndEvents,
@@ -34,6 +35,7 @@ import {
   replaceMonitorDependencies,
 } from "../monitoring/dependencies/store.ts";
 import { removePolicyFrom, replaceMonitorChannels } from "../monitoring/monitors/store.ts";
+import { releaseAddresses } from "../status-pages/store.ts";
 import { type ConfigPlan, listSecrets, type Step } from "./plan.ts";
 import { type Current, buildLinkStatement } from "./records.ts";
 import { resources } from "./resources.ts";
@@ -77,6 +79,7 @@ export async function buildStatements(scope: Scope, plan: ConfigPlan) {
       ...buildEvents(scope, monitorDeletion, at),
     );
   }
+  statements.push(...releaseAddresses(scope, listIdsOfMovedPages(updated)));
   await forEachYielding([...created, ...updated], (step) =>
     addStatements(scope, step, at, statements),
   );
@@ -139,11 +142,42 @@ export async function buildStatements(scope: Scope, plan: ConfigPlan) {
     ...guardLimits(scope, at),
     guardFewDefaults(scope),
     ...guardDistinctPolicies(scope, createSharedPolicyError),
-    ...guardPoliciesUnused(scope, listIds("escalationPolicies", removed), () =>
-      inUseError("escalation policy", []),
-    ),
+    ...(await guardRemovedPolicies(scope, plan)),
   );
   return { statements, newMonitorIds };
+}
+
+/** Returns the IDs of pages that change their slug or hosts, which other entries can name. */
+const listIdsOfMovedPages = (updated: readonly Step[]): string[] =>
+  updated.flatMap(({ id, entry, changed }) =>
+    entry.section === "statusPages" && (changed.includes("slug") || changed.includes("hosts"))
+      ? [id]
+      : [],
+  );
+
+/** Maximum users of a policy in an error. */
+const maxListedUses = 20;
+
+/** Guards that no remaining record uses a removed policy. The error lists these records. */
+async function guardRemovedPolicies(
+  scope: Scope,
+  { removed, steps }: ConfigPlan,
+): Promise<Statement[]> {
+  const policies = removed.filter(({ section }) => section === "escalationPolicies");
+  const removedIds = new Set(removed.map(({ id }) => id));
+  const inputs = new Map(steps.map(({ id, input }) => [id, input]));
+  const uses: Use[] = [];
+  for (const { id: policyId } of policies)
+    for (const use of await findPolicyUses(scope, policyId, maxListedUses)) {
+      const id = use.path.split("/")[1] ?? "";
+      const { escalationPolicyId = policyId } = inputs.get(id) ?? {};
+      if (!removedIds.has(id) && escalationPolicyId === policyId) uses.push(use);
+    }
+  return guardPoliciesUnused(
+    scope,
+    policies.map(({ id }) => id),
+    () => inUseError("escalation policy", uses),
+  );
 }
 
 const createSharedPolicyError = () =>

@@ -429,6 +429,21 @@ export function changePage(
   ];
 }
 
+/** Frees the slugs and hosts of pages, so that other pages can get them in the same write. Requires `changePage`. */
+export const releaseAddresses = (
+  { store, organizationId }: Tenant,
+  pageIds: readonly string[],
+): Statement[] =>
+  pageIds.flatMap((id) => [
+    store.db
+      .update(statusPages)
+      .set({ slug: id })
+      .where(matchValues(statusPages, { organizationId, id })),
+    store.db
+      .delete(statusPageHosts)
+      .where(matchValues(statusPageHosts, { organizationId, pageId: id })),
+  ]);
+
 /** Reads the host names of the pages of all organizations, with the slugs of their pages. */
 export function findHosts(store: Store): Promise<{ host: string; slug: string }[]> {
   return store.query(

@@ -355,6 +355,110 @@ describe("a configuration", () => {
   });
 });
 
+const page = (slug: string, hosts: string[] = []) => ({ slug, title: slug, hosts });
+const host = "status.example.org";
+const moves: [what: string, before: object, after: object][] = [
+  [
+    "two pages that exchange slugs",
+    { a: page("one"), b: page("two") },
+    { a: page("two"), b: page("one") },
+  ],
+  [
+    "a slug that moves along",
+    { a: page("one"), b: page("two") },
+    { a: page("two"), b: page("three") },
+  ],
+  [
+    "a new page with the slug of a renamed one",
+    { b: page("two") },
+    { a: page("two"), b: page("three") },
+  ],
+  [
+    "a host that moves to an earlier page",
+    { a: page("one"), b: page("two", [host]) },
+    { a: page("one", [host]), b: page("two") },
+  ],
+  [
+    "a new page with the host of another one",
+    { b: page("two", [host]) },
+    { a: page("one", [host]), b: page("two") },
+  ],
+];
+
+for (const [what, before, after] of moves)
+  test(`a configuration applies ${what}`, async () => {
+    const appliance = await testAppliance();
+    await apply(appliance, { statusPages: before });
+    await apply(appliance, { statusPages: after });
+    const { json } = await appliance.ours.api("GET", "/api/v1/status-pages");
+    const pages = json.data.filter((one: Json) => !one.default);
+    const bySlug = (one: { slug: string; hosts: string[] }) => [one.slug, one.hosts];
+    expect(new Set(pages.map(bySlug))).toEqual(new Set(Object.values(after).map(bySlug)));
+    expect(await apply(appliance, { statusPages: after })).toMatchObject({ changes: [] });
+  });
+
+const tcp = { type: "tcp", host: "db.example", port: 5432 };
+const policies = { p: { name: "Night" } };
+const conflicts: [what: string, before: object, after: object, message: RegExp][] = [
+  [
+    "a monitor that depends on itself",
+    {},
+    { monitors: { a: { ...tcp, dependsOn: ["a"] } } },
+    /makes a cycle/,
+  ],
+  [
+    "a group that depends on its member",
+    {},
+    { groups: { g: { dependsOn: ["a"] } }, monitors: { a: { ...tcp, group: "g" } } },
+    /makes a cycle/,
+  ],
+  [
+    "two pages with a slug",
+    {},
+    { statusPages: { a: page("one"), b: page("one") } },
+    /uses this slug/,
+  ],
+  [
+    "two pages with a host",
+    {},
+    { statusPages: { a: page("one", [host]), b: page("two", [host]) } },
+    /hosts belongs/,
+  ],
+  ["a slug of another organization", {}, { statusPages: { a: page("theirs") } }, /uses this slug/],
+  [
+    "two default policies",
+    {},
+    { escalationPolicies: { a: { default: true }, b: { default: true } } },
+    /At most one escalation policy/,
+  ],
+  [
+    "a removed policy that a monitor still has",
+    {
+      escalationPolicies: policies,
+      groups: { g: { escalationPolicy: "p" } },
+      monitors: { a: { ...tcp, group: "g" } },
+    },
+    { groups: { g: {} }, monitors: { a: { ...tcp, group: "g" } } },
+    /^The escalation policy is used by the monitor a\. Remove it there first\.$/,
+  ],
+];
+
+for (const [what, before, after, message] of conflicts)
+  test(`a dry run is rejected like its apply: ${what}`, async () => {
+    const appliance = await testAppliance();
+    await apply(appliance, before);
+    const state = dumpTables(appliance);
+    const listErrors = async (query: string) => {
+      const { status, json } = await put(appliance, after, query);
+      const { code, message, details } = json.error;
+      return { status, code, message, details };
+    };
+    const dry = await listErrors("?dryRun&prune&yes");
+    expect(dry.message).toMatch(message);
+    expect(await listErrors("?prune&yes")).toEqual(dry);
+    expect(dumpTables(appliance)).toBe(state);
+  });
+
 const replaceMonitors = (monitors: object) => ({ ...whole, monitors });
 
 const http = { type: "http", url: "https://shop.example/" };

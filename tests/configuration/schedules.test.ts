@@ -70,3 +70,41 @@ test("unknown people and IDs are rejected with their place in the configuration"
   expect(other.json.error.details[0].path).toBe("schedules.platform.layers[0].start");
   expect(await list()).toEqual([]);
 });
+
+test("a plan names records by key and people by address, never by ID", async () => {
+  const { apply } = await createTeam();
+  const tcp = { type: "tcp", host: "db.example", port: 5432 };
+  const times = { startsAt: "2026-11-22T01:00:00Z", endsAt: "2026-11-22T02:00:00Z" };
+  const step = { afterMinutes: 0, targets: [{ person: "ann@team.example" }, { schedule: "s" }] };
+  const links = { alertChannels: ["c"], escalationPolicy: "p" };
+  const buildDocument = (isLinked: boolean) => ({
+    alertChannels: { c: { type: "webhook", url: "https://bot.example/in" } },
+    schedules: { s: { timeZone: "UTC", layers: isLinked ? [layer] : [] } },
+    escalationPolicies: { p: { steps: isLinked ? [step] : [] } },
+    alertSources: { a: { type: "alertmanager", ...(isLinked && links) } },
+    groups: { g: isLinked ? { ...links, dependsOn: ["n"] } : {} },
+    monitors: {
+      m: { ...tcp, ...(isLinked && { ...links, group: "g", dependsOn: ["n"] }) },
+      n: tcp,
+    },
+    maintenanceWindows: { w: { ...times, ...(isLinked && { monitors: ["m"], groups: ["g"] }) } },
+  });
+  const first = await apply(buildDocument(false));
+  expect(first.text).toContain('"applied":true');
+  const { json } = await apply(buildDocument(true), "?dryRun");
+  const fields = json.data.changes.flatMap((one: { fields: { field: string }[] }) => one.fields);
+  const names = new Set(fields.map(({ field }: { field: string }) => field));
+  expect(names).toEqual(
+    new Set([
+      "alertChannels",
+      "escalationPolicy",
+      "dependsOn",
+      "group",
+      "groups",
+      "layers",
+      "monitors",
+      "steps",
+    ]),
+  );
+  expect(JSON.stringify(fields)).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/);
+});
