@@ -137,7 +137,13 @@ describeInChromium("the settings", (browser) => {
     await page.getByLabel("To", { exact: true }).fill("2025-01-01");
     await page.getByText("No entries match the filters.").waitFor();
     expect(await findViolations(page)).toEqual([]);
-    await page.getByLabel("To", { exact: true }).fill("");
+    // On paper only chosen filters are visible.
+    await page.emulateMedia({ media: "print" });
+    const printed = page.locator(".filters > *").filter({ visible: true });
+    expect(await printed.allTextContents()).toEqual(["To"]);
+    await page.emulateMedia({ media: null });
+    await page.getByRole("button", { name: "Show all entries" }).click();
+    await page.getByText(sections["audit-log"]).first().waitFor();
     await page.getByLabel("From", { exact: true }).fill("2025-01-01");
     await page.waitForURL(/from=2025-01-01/);
     await page.getByText(sections["audit-log"]).first().waitFor();

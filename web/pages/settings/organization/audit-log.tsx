@@ -128,11 +128,7 @@ export default function AuditLog() {
         {({ data, meta }) => (
           <>
             {data.length === 0 ? (
-              <EmptyState icon={<Icon name="list" size={28} />} title={t("No entries")}>
-                {Object.keys(filters).length > 0
-                  ? t("No entries match the filters.")
-                  : t("There are no entries on this page.")}
-              </EmptyState>
+              <NoEntries isFiltered={Object.keys(filters).length > 0} onShowAll={() => show({})} />
             ) : (
               <Panel isFlush>
                 <Days entries={data} />
@@ -148,6 +144,16 @@ export default function AuditLog() {
     </>
   );
 }
+
+const NoEntries = ({ isFiltered, onShowAll }: { isFiltered: boolean; onShowAll: () => void }) => (
+  <EmptyState
+    icon={<Icon name={isFiltered ? "search" : "list"} size={28} />}
+    title={t("No entries")}
+    action={<Button onClick={onShowAll}>{t("Show all entries")}</Button>}
+  >
+    {isFiltered ? t("No entries match the filters.") : t("There are no entries on this page.")}
+  </EmptyState>
+);
 
 const Head = ({ exported }: { exported: URLSearchParams }) => (
   <div className="audit-head panel-words">
@@ -322,8 +328,7 @@ function Line({ entry }: { entry: AuditEntry }) {
             </button>
           )}
         </p>
-        <Changes entry={entry} />
-        {isOpen && <Repetitions entry={entry} />}
+        {isOpen ? <Repetitions entry={entry} /> : <Changes entry={entry} />}
       </div>
     </li>
   );
@@ -382,8 +387,11 @@ function Changes({ entry }: { entry: AuditEntry }) {
         const noun = findRestorable(entry, change);
         return (
           <li key={change.field}>
-            <span>{nameField(change.field)}:</span> <b>{after}</b>
-            {before !== null && <span>{tNode(", was {before}", { before })}</span>}
+            <span className="audit-field">{nameField(change.field)}:</span>{" "}
+            <span>
+              <b>{after}</b>
+              {before !== null && tNode(", was {before}", { before })}
+            </span>{" "}
             {noun !== null && <Restore noun={noun} entry={entry} change={change} />}
           </li>
         );
@@ -443,7 +451,7 @@ function Repetitions({ entry: { at, action, actor, repeated } }: { entry: AuditE
   );
   const { data, meta } = query.data ?? { data: [], meta: { total: 0 } };
   return (
-    <ul className="audit-changes">
+    <ul className="audit-each">
       {data.map((one) => (
         <li key={one.id}>
           <Time at={one.at} as="clock" /> <Sentence entry={one} />
