@@ -129,15 +129,16 @@ function buildOperation({ method, path, hooks }: Route, tag: string): ZodOpenApi
 const introduction = `Scripts use this API to work with Signalbox. Create a key with
 \`signalbox keys create --org SLUG --name NAME\` and send it as \`Authorization: Bearer KEY\`.
 
-- Bodies are JSON in UTF-8 (a logo's, favicon's or font's is the file itself), at most 256 KiB, or 8 MiB for a
-  configuration. Unknown fields are rejected, so that a typo does not pass silently. A record's read-only fields are accepted and ignored, so a GET response can be sent back.
+- Bodies are JSON in UTF-8, at most 256\u00a0KiB, or 8\u00a0MiB for a configuration. Logos, favicons and fonts are sent as
+  files. Unknown fields are rejected, so that no typo is ignored. Read-only fields of a record are accepted and ignored,
+  so you can send back a GET response.
 - Timestamps are RFC 3339 in UTC with milliseconds. Durations are whole seconds, latencies milliseconds.
-- Lists are newest first. \`page\` and \`per_page\` choose a part; a page past the end is empty.
-- Every GET has an \`ETag\`: send it as \`If-None-Match\` to save the body, or as \`If-Match\` with a PATCH
-  or DELETE to reject the write when another client was first. A monitor's results don't break an edit.
-- A POST or PATCH with an \`Idempotency-Key\` is done once, however often it is sent: the first answer is
-  given again, before \`If-Match\` is looked at.
-- HEAD works wherever GET does, except at push URLs; OPTIONS lists the methods of a path.`;
+- Lists are newest first. \`page\` and \`per_page\` choose a part. A page past the end is empty.
+- Every GET returns an \`ETag\`. Send it as \`If-None-Match\` to save the body. Send it as \`If-Match\` with a PATCH or
+  DELETE to reject the write if another client was first. Check results don't count as a change.
+- A POST or PATCH with an \`Idempotency-Key\` runs once. Repeating it returns the first response, for any
+  \`If-Match\`.
+- HEAD works wherever GET does, except at push URLs. OPTIONS lists the methods of a path.`;
 
 type OperationDetails = {
   operationId: string;

@@ -68,6 +68,11 @@ describeInChromium("the reference page", (browser) => {
         await page.setViewportSize({ width, height: 900 });
         await page.evaluate(async () => void (await document.fonts.ready));
         await storePicture(page, `docs-${colorScheme}-${width}.png`);
+        const scrolls = await page
+          .getByRole("banner")
+          .first()
+          .evaluate((bar) => getComputedStyle(bar).position === "static");
+        expect([width, scrolls]).toEqual([width, width < 1000]);
         expect([width, await measureOverflow(page)]).toEqual([width, 0]);
       }
       expect(faults).toEqual([]);
@@ -79,12 +84,22 @@ describeInChromium("the reference page", (browser) => {
     const { page, faults } = open;
     await page.setViewportSize({ width: 1440, height: 900 });
     const tags = await fetchOperations(url);
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.locator("body.light-mode").waitFor();
     for (const tag of ["incidents", "on-call-schedules"]) {
       const operations = tags.get(tag) ?? [];
       expect(operations.length).toBeGreaterThan(3);
       const [first] = operations;
       await page.goto(`${url}/docs#${first?.hash}`);
       await page.getByRole("heading", { name: first?.summary ?? "", exact: true }).waitFor();
+      // Examples have the theme of the page.
+      const example = page.locator(".request-card").first();
+      const backgrounds = await example.evaluate((card) =>
+        [card, document.body].map((element) =>
+          getComputedStyle(element).getPropertyValue("--scalar-background-1"),
+        ),
+      );
+      expect(backgrounds[0]).toBe(backgrounds[1] ?? "");
       const links = page.locator(`a[href*="#tag/${tag}/"]`);
       const listed = await links.evaluateAll((found) =>
         found.map((link) => ({
