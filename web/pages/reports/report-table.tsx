@@ -3,6 +3,7 @@ import { type ReactNode, useState } from "react";
 import { ShowAllRows, useFirstRows } from "../../components/first-rows.tsx";
 import { Panel } from "../../components/page.tsx";
 import { Icon } from "../../components/display/icons.tsx";
+import { t } from "../../language/text.ts";
 import { sortRows, type Sorting } from "./sorting.ts";
 
 export type Column<T> = {
@@ -11,6 +12,8 @@ export type Column<T> = {
   value: (row: T) => string | number | null;
   cell: (row: T) => ReactNode;
   className?: string;
+  /** Whether cards omit the value if it is zero or unknown. */
+  isOmittedIfNone?: boolean;
 };
 
 export function Table<T>({
@@ -37,7 +40,7 @@ export function Table<T>({
       <div className="report-scroll" tabIndex={0} role="region" aria-label={title}>
         <table>
           <thead>
-            <tr>
+            <tr data-head={t("Sort by")}>
               {all.map(({ head, className }) => (
                 <Head
                   key={head}
@@ -53,8 +56,13 @@ export function Table<T>({
             {shown.map((row) => (
               <tr key={idOf(row)} data-item>
                 <th scope="row">{name.cell(row)}</th>
-                {columns.map(({ head, cell, className }) => (
-                  <td key={head} data-head={head} className={className}>
+                {columns.map(({ head, value, cell, className, isOmittedIfNone = false }) => (
+                  <td
+                    key={head}
+                    data-head={head}
+                    className={className}
+                    data-none={(isOmittedIfNone && !value(row)) || undefined}
+                  >
                     {cell(row)}
                   </td>
                 ))}

@@ -103,7 +103,7 @@ function Figures({ report, before }: Props) {
   const { summary, slaTarget } = report;
   const month = before === undefined ? "" : nameMonth(before.month);
   const compare = (figure: (one: ReportFigures) => string) =>
-    before === undefined ? [] : [`${month} ${figure(before.summary)}`];
+    before === undefined ? [] : [`${month}: ${figure(before.summary)}`];
   return (
     <section className="panel stats" aria-label={t("Figures")}>
       <dl>
@@ -200,10 +200,10 @@ const Legend = () => (
   <p className="report-legend">
     <span>{t("Share of the time:")}</span>
     {[
-      [0, t("below 1\u202f%")],
-      [0.01, t("below 10\u202f%")],
-      [0.1, t("below 50\u202f%")],
-      [0.5, t("more")],
+      [0, "<\u202f1\u202f%"],
+      [0.01, "<\u202f10\u202f%"],
+      [0.1, "<\u202f50\u202f%"],
+      [0.5, "≥\u202f50\u202f%"],
     ].map(([share, words]) => (
       <span key={share}>
         <span className="bars" aria-hidden="true">
@@ -295,6 +295,7 @@ function listFigureColumns<T extends ReportFigures & Row>(
     head,
     value,
     cell: (row) => describeSeconds(value(row)),
+    isOmittedIfNone: true,
   });
   const columns: (Column<T> & { isShown?: boolean })[] = [
     {
@@ -303,7 +304,12 @@ function listFigureColumns<T extends ReportFigures & Row>(
       value: ({ days }) => days.filter((tone) => tone === "down").length,
       cell: (row) => <RowDays {...row} />,
     },
-    { head: t("Uptime"), value: ({ ratio }) => ratio, cell: ({ ratio }) => formatPercent(ratio) },
+    {
+      head: t("Uptime"),
+      value: ({ ratio }) => ratio,
+      cell: ({ ratio }) => formatPercent(ratio),
+      className: "report-uptime",
+    },
     {
       isShown: before !== undefined,
       head: before === undefined ? "" : nameMonth(before.month),
@@ -316,6 +322,7 @@ function listFigureColumns<T extends ReportFigures & Row>(
       head: t("Outages"),
       value: ({ outages }) => outages,
       cell: ({ outages }) => describeCount(outages),
+      isOmittedIfNone: true,
     },
     createDurationColumn("MTTR", ({ mttrSeconds }) => mttrSeconds),
     createDurationColumn("MTBF", ({ mtbfSeconds }) => mtbfSeconds),
@@ -324,6 +331,7 @@ function listFigureColumns<T extends ReportFigures & Row>(
       head: t("Incidents"),
       value: ({ incidents }) => incidents,
       cell: ({ incidents }) => formatCount(incidents),
+      isOmittedIfNone: true,
     },
     {
       isShown: rows.some(({ slaTarget }) => slaTarget !== null),
@@ -334,7 +342,8 @@ function listFigureColumns<T extends ReportFigures & Row>(
   ];
   return columns
     .filter(({ isShown = true }) => isShown)
-    .map(({ head, value, cell }) => ({
+    .map(({ head, value, cell, ...others }) => ({
+      ...others,
       head,
       value: (row) => (hasBeenMeasured(row, report) ? value(row) : null),
       cell: (row) => (hasBeenMeasured(row, report) ? cell(row) : "–"),

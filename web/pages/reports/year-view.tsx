@@ -82,21 +82,25 @@ function MonthTable({ report, onPick }: { report: YearReport } & Pick<Props, "on
           head: t("Uptime"),
           value: ({ ratio }) => ratio,
           cell: ({ ratio }) => formatPercent(ratio),
+          className: "report-uptime",
         },
         {
           head: t("Down"),
           value: ({ downSeconds }) => downSeconds,
           cell: ({ downSeconds }) => describeSeconds(downSeconds),
+          isOmittedIfNone: true,
         },
         {
           head: t("Outages"),
           value: ({ outages }) => outages,
           cell: ({ outages }) => (outages === null ? "–" : formatCount(outages)),
+          isOmittedIfNone: true,
         },
         {
           head: t("Maintenance"),
           value: ({ maintenanceSeconds }) => maintenanceSeconds,
           cell: ({ maintenanceSeconds }) => describeSeconds(maintenanceSeconds),
+          isOmittedIfNone: true,
         },
         ...(report.slaTarget === null ? [] : [slaColumn]),
       ]}
@@ -118,6 +122,7 @@ function GroupTable({ report: { groups, months, year } }: { report: YearReport }
           head: year,
           value: ({ ratio }) => ratio,
           cell: ({ ratio }) => formatPercent(ratio),
+          className: "report-uptime",
         },
         ...months.flatMap(({ month, ratio }, index) =>
           ratio === null
