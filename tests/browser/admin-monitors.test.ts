@@ -407,6 +407,14 @@ describeInChromium("the Monitors page", (browser) => {
     expect(await p99.getAttribute("aria-pressed")).toBe("false");
     await p99.click();
     await page.getByRole("button", { name: /before$/ }).click();
+    // Paper can be narrower than the chart.
+    await page.emulateMedia({ media: "print" });
+    await page.locator(".chart .u-wrap").evaluate(async (wrap) => {
+      for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
+      for (const part of [wrap, ...wrap.children]) (part as HTMLElement).style.width = "3000px";
+    });
+    expect(await measureOverflow(page)).toBe(0);
+    await page.emulateMedia({ media: null });
     await page.reload();
     await chart.locator("canvas").waitFor();
     expect(await p99.getAttribute("aria-pressed")).toBe("true");
@@ -1164,7 +1172,18 @@ describeInChromium("the Monitors page", (browser) => {
     await table.getByRole("columnheader").first().waitFor();
     const heads = await table.getByRole("columnheader").allTextContents();
     expect(heads.slice(0, 4)).toEqual(["Name", "Days", "Uptime", "Down"]);
+    // The heads are one line that scrolls.
+    const tops = await table
+      .getByRole("columnheader")
+      .evaluateAll((found) => new Set(found.map((head) => head.getBoundingClientRect().top)).size);
+    expect(tops).toBe(1);
     const row = table.getByRole("row").filter({ hasText: "Web shop" });
+    expect(
+      await row
+        .getByRole("cell")
+        .filter({ hasText: /^(None|0|–)$/ })
+        .count(),
+    ).toBe(0);
     for (const cell of await row.getByRole("cell").all()) {
       const { x = -1, width = 999 } = (await cell.boundingBox()) ?? {};
       expect([x >= 0, x + width <= 390]).toEqual([true, true]);
