@@ -342,13 +342,18 @@ function listFigureColumns<T extends ReportFigures & Row>(
   ];
   return columns
     .filter(({ isShown = true }) => isShown)
-    .map(({ head, value, cell, ...others }) => ({
-      ...others,
-      head,
-      value: (row) => (hasBeenMeasured(row, report) ? value(row) : null),
-      cell: (row) => (hasBeenMeasured(row, report) ? cell(row) : "–"),
-    }));
+    .map((column) => restrictToMeasured(column, report));
 }
+
+/** Rows without measured time have no values. */
+const restrictToMeasured = <T extends ReportFigures>(
+  { value, cell, ...column }: Column<T>,
+  report: Report,
+): Column<T> => ({
+  ...column,
+  value: (row) => (hasBeenMeasured(row, report) ? value(row) : null),
+  cell: (row) => (hasBeenMeasured(row, report) ? cell(row) : "–"),
+});
 
 /** Monitors without a group have no ID. */
 const nameGroup = ({ id, name }: Report["groups"][number]): string =>
