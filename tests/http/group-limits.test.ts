@@ -4,6 +4,7 @@ import { createApiKey } from "../../src/accounts/api-keys/service.ts";
 import { changeMember } from "../../src/accounts/people/service.ts";
 import type { z } from "zod";
 import type { Route } from "../../src/http/openapi.ts";
+import { monitorBounds } from "../../src/core/limits.ts";
 import { type Client, unknownId } from "../support/appliance.ts";
 import { openStream } from "../support/live.ts";
 import { connectMcp } from "../support/mcp.ts";
@@ -289,6 +290,24 @@ describe("a limited API key and a limited person", () => {
         for (const id of foreignIds) expect(await request(id)).toEqual(unknown);
       }
   }, 60_000);
+
+  test("get the same error for a dependency on a deep chain of another group as on an unknown monitor", async () => {
+    const { admin, limited, own, foreign } = world;
+    const create = async (groupId: string, dependsOn: string[]): Promise<string> => {
+      const body = { type: "push", name: canary, groupId, dependsOn };
+      return (await admin("POST", "/api/v1/monitors", { body })).json.data.id;
+    };
+    const chain: string[] = [];
+    while (chain.length <= monitorBounds.dependencyLevels.value)
+      chain.push(await create(foreign["monitor-groups"], chain.slice(-1)));
+    const depend = async (id: string) => {
+      const path = `/api/v1/monitors/${own.cart}`;
+      const { status, json } = await limited("PATCH", path, { body: { dependsOn: [id] } });
+      return [status, json.error.code, json.error.message, json.error.details];
+    };
+    expect(await depend(chain.at(-1) ?? "")).toEqual(await depend(unknownId));
+    await admin("POST", "/api/v1/monitors/bulk", { body: { monitorIds: chain, delete: true } });
+  });
 
   test("change no row of another group by any route that writes", async () => {
     const { own, both, foreign } = world;

@@ -2,7 +2,7 @@
 import type { Scope } from "../../events/scope.ts";
 import { monitorBounds } from "../../core/limits.ts";
 import { invalidFieldError } from "../../core/validation.ts";
-import { limitToGroups } from "../../database/group-limit.ts";
+import { limitToGroups, selectVisibleMonitors } from "../../database/group-limit.ts";
 import { unknownReferenceError } from "../../database/references.ts";
 import { guardFieldExists } from "../../database/rows.ts";
 import type { Statement } from "../../database/store.ts";
@@ -25,7 +25,7 @@ const replaceByNoun = { monitors: replaceMonitorDependencies, groups: replaceGro
 
 /**
  * Returns the statements that link a monitor or group to the monitors on which it depends. Throws
- * VALIDATION_ERROR with the path of a cycle.
+ * VALIDATION_ERROR with the path of a cycle, and NOT_FOUND for a monitor that a limited caller can't see.
  */
 export async function replaceDependencies(
   scope: Scope,
@@ -33,6 +33,9 @@ export async function replaceDependencies(
   parentIds: readonly string[] | undefined,
 ): Promise<Statement[]> {
   if (parentIds === undefined) return [];
+  // First, so that no other error shows a limited caller that a monitor outside their groups exists.
+  if ((await selectVisibleMonitors(scope, parentIds)).length < parentIds.length)
+    throw unknownReferenceError("dependsOn", "monitor");
   const parents = groupByDependent(await listDependencies(scope, parentIds));
   const cycle = findCycle(monitorIds, parentIds, parents);
   if (cycle !== null) throw await createCycleError(scope, cycle, parentIds);
